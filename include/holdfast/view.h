@@ -215,7 +215,7 @@ HF_API hf_status hf_limits_state(hf_engine *engine, hf_mem *mem, hf_value *out);
 /* What happened in each minute or hour, for charts: {"span": "minute" or "hour", "from_us"?,
    "to_us"?, "limit"?: 1 to 10080}. The answer: {"span", "points": [{at, started, completed, failed,
    cancelled, terminated, continued, failures, attempts, retries, events}]} in the order of time, by
-   the times of events; a moment in which nothing happened has no point. Kept for 7 days in the
+   the times of events; a moment in which nothing happened has no point. Kept for 15 days in the
    store; a second or so behind. */
 HF_API hf_status hf_metrics_points(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 

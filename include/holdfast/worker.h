@@ -73,6 +73,13 @@ HF_API hf_status hf_builds_promote(hf_engine *engine, const char *queue, const c
    chosen. */
 HF_API hf_status hf_builds(hf_engine *engine, hf_mem *mem, hf_value *out);
 
+/* What became of builds from `from_us` on and before `to_us`, the newest first, at most 200:
+   [{"at", "kind": "seen" (the first worker of it that registered at the queue; a build that was
+   gone for a week is new again) or "promoted" (when it last was), "build_id" (null: no build was
+   promoted any more), "task_queue"}]. */
+HF_API hf_status hf_builds_deploys(hf_engine *engine, int64_t from_us, int64_t to_us, hf_mem *mem,
+                                   hf_value *out);
+
 /* The builds that open runs of the namespace carry, and so need: [{"build_id", "open_runs",
    "oldest_open_at" (microseconds)}]. The 10,000 oldest open runs are looked at; *out_exact: there
    are no more. A run that began a second ago may not be counted yet. */

@@ -11,8 +11,14 @@
 #include "holdfast/host.h"
 #include "holdfast/worker.h"
 #include "model/name.h"
+#include "project/edge.h"
 
 #define LOOK_US INT64_C(5000000)
+
+enum {
+    QUEUES_SEEN = 16, /* of a worker, at which its build is known to be */
+    DEPLOYS_MAX = 200 /* that are told */
+};
 
 hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *queue,
                           const char *build)
@@ -42,10 +48,53 @@ hf_status hf_workers_beat(hf_engine *engine, const char *worker, const char *que
                                  &c.slot->err);
 }
 
+/* That a worker of its build is at the queues that it serves. */
+static void seen_add(const hf_call *c, hf_unit *unit, hf_value said)
+{
+    hf_slice build = hf_value_slice(hf_get(said, "build_id"));
+    hf_value queues = hf_get(said, "task_queues");
+    size_t count = hf_len(queues) < QUEUES_SEEN ? hf_len(queues) : QUEUES_SEEN;
+
+    for (size_t i = 0; build.len && i < (count ? count : 1); i++) {
+        const char *queue =
+            count ? hf_str(hf_at(queues, i), "", "") : hf_str(said, "task_queue", "default");
+        const hf_db_value cells[] = {hf_db_int(c->in.namespace_key), hf_db_text(hf_slice_of(queue)),
+                                     hf_db_text(build), hf_db_int(c->in.now_us)};
+
+        hf_unit_row(unit, 0, hf_row_cells(hf_unit_mem(unit), HF_OP_BUILD_SEE, cells, 4));
+    }
+}
+
+static hf_status registration_put(hf_call *c, const char *worker, hf_value said)
+{
+    hf_unit *unit = hf_unit_new(NULL, NULL);
+    hf_buf body = {0};
+    hf_status st;
+
+    if (!unit)
+        return hf_err_nomem(&c->slot->err, "a registration");
+    hf_json_write(&body, said);
+    if (hf_buf_ok(&body)) {
+        const hf_db_value cells[] = {hf_db_int(c->in.namespace_key),
+                                     hf_db_text(hf_slice_of(worker)),
+                                     hf_db_blob(hf_buf_slice(&body)), hf_db_int(c->in.now_us)};
+
+        hf_unit_row(unit, 0, hf_row_cells(hf_unit_mem(unit), HF_OP_REGISTRATION_PUT, cells, 4));
+        seen_add(c, unit, said);
+        st = hf_unit_seal(unit, &c->slot->stager, &c->slot->err);
+    } else {
+        st = hf_err_nomem(&c->slot->err, "a registration");
+    }
+    hf_buf_fini(&body);
+    if (!st)
+        st = hf_engine_commit(c->engine, unit, &c->slot->err);
+    hf_unit_free(unit);
+    return st;
+}
+
 hf_status hf_workers_keep(hf_engine *engine, const char *worker, hf_value said)
 {
-    hf_buf body = {0};
-    hf_db_value cells[4];
+    hf_db_value cells[2];
     bool applied;
     hf_call c;
     hf_status st = hf_call_begin(&c, engine);
@@ -53,26 +102,14 @@ hf_status hf_workers_keep(hf_engine *engine, const char *worker, hf_value said)
     if (st)
         return st;
     st = hf_name_check(HF_NAME_LEASE_OWNER, hf_slice_of(worker), &c.slot->err);
-    if (st)
-        return st;
+    if (st || said)
+        return st ? st : registration_put(&c, worker, said);
     cells[0] = hf_db_int(c.in.namespace_key);
     cells[1] = hf_db_text(hf_slice_of(worker));
-    if (said) {
-        hf_json_write(&body, said);
-        cells[2] = hf_db_blob(hf_buf_slice(&body));
-        cells[3] = hf_db_int(c.in.now_us);
-        st = hf_buf_ok(&body)
-                 ? hf_call_row(&c, HF_OP_REGISTRATION_PUT, cells, 4, &applied, &c.slot->err)
-                 : hf_err_nomem(&c.slot->err, "a registration");
-    } else {
-        st = hf_call_row(&c, HF_OP_REGISTRATION_DROP, cells, 2, &applied, &c.slot->err);
-        cells[0] = cells[1];
-        cells[1] = hf_db_int(c.in.now_us);
-        if (!st)
-            st = hf_call_row(&c, HF_OP_WORKER_GONE, cells, 2, &applied, &c.slot->err);
-    }
-    hf_buf_fini(&body);
-    return st;
+    st = hf_call_row(&c, HF_OP_REGISTRATION_DROP, cells, 2, &applied, &c.slot->err);
+    cells[0] = cells[1];
+    cells[1] = hf_db_int(c.in.now_us);
+    return st ? st : hf_call_row(&c, HF_OP_WORKER_GONE, cells, 2, &applied, &c.slot->err);
 }
 
 static hf_value kept_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
@@ -266,6 +303,34 @@ hf_status hf_builds(hf_engine *engine, hf_mem *mem, hf_value *out)
         return st;
     space = hf_db_int(c.in.namespace_key);
     return hf_call_rows(&c, HF_STMT_BUILD_LIST, &space, 1, mem, build_value, NULL, out);
+}
+
+static hf_value deploy_value(void *ctx, hf_mem *mem, hf_db_cursor *row)
+{
+    hf_slice build = hf_db_column_bytes(row, 1);
+
+    (void)ctx;
+    return hf_json_(mem, "{'at': %p, 'kind': %s, 'build_id': %p, 'task_queue': %p}",
+                    (const void *)hf_edge_time(mem, hf_db_column_int(row, 0)),
+                    hf_db_column_int(row, 3) ? "promoted" : "seen",
+                    (const void *)(build.len ? hf_value_string(mem, build) : hf_value_null()),
+                    (const void *)hf_value_string(mem, hf_db_column_bytes(row, 2)));
+}
+
+hf_status hf_builds_deploys(hf_engine *engine, int64_t from_us, int64_t to_us, hf_mem *mem,
+                            hf_value *out)
+{
+    hf_db_value params[4];
+    hf_call c;
+    hf_status st = hf_call_begin(&c, engine);
+
+    if (st)
+        return st;
+    params[0] = hf_db_int(c.in.namespace_key);
+    params[1] = hf_db_int(from_us);
+    params[2] = hf_db_int(to_us);
+    params[3] = hf_db_int(DEPLOYS_MAX);
+    return hf_call_rows(&c, HF_STMT_BUILD_DEPLOYS, params, 4, mem, deploy_value, NULL, out);
 }
 
 enum { OPEN_RUNS_MAX = 10000 };

@@ -162,7 +162,7 @@ static void change_count(hf_folder *folder, const hf_projection_change *change)
     hf_mutex_unlock(&folder->lock);
 }
 
-/* Points are kept for a week; what is older goes once an hour. */
+/* What is older than points are kept goes once an hour. */
 static void ring_prune(hf_folder *folder, int64_t newest_us, hf_unit *unit)
 {
     int64_t hour_us = newest_us - newest_us % HF_FLOW_HOUR_US;

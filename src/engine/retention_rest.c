@@ -128,6 +128,8 @@ static hf_status bulk_draft(hf_db *db, hf_retention_rest *rest, hf_unit *unit, h
             row_add(rest, unit, HF_OP_RETIRE_ANSWER_LINK, &unseen, 1);
         if (hf_db_column_int(cursor, 6))
             row_add(rest, unit, HF_OP_RETIRE_SIGN_IN, &unseen, 1);
+        if (hf_db_column_int(cursor, 7))
+            row_add(rest, unit, HF_OP_RETIRE_BUILD_SEEN, &unseen, 1);
     }
     hf_db_end(cursor);
     return st;

@@ -29,7 +29,8 @@ typedef enum hf_flow_count {
 
 #define HF_FLOW_MINUTE_US (INT64_C(60) * 1000000)
 #define HF_FLOW_HOUR_US   (INT64_C(3600) * 1000000)
-#define HF_FLOW_KEPT_US   (INT64_C(7) * 86400 * 1000000)
+/* Two weeks, so that one can be compared with the one before it, and a day. */
+#define HF_FLOW_KEPT_US (INT64_C(15) * 86400 * 1000000)
 
 /* One point in the making. */
 typedef struct hf_flow {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/value.h"
 #include "holdfast/view.h"
+#include "holdfast/worker.h"
 #include "server/console_mark.h"
 #include "server/handlers.h"
 #include "server/server_impl.h"
@@ -127,31 +128,53 @@ void hf_api_series(hf_api *api)
     answer(api, st, out);
 }
 
+/* From when to when is asked about, the hour before now if nothing is said; false: answered. */
+static bool stretch_read(hf_api *api, int64_t *out_from_us, int64_t *out_to_us)
+{
+    hf_value from = NULL;
+    hf_value to = NULL;
+
+    if (!moment_read(api, "from", &from) || !moment_read(api, "to", &to))
+        return false;
+    *out_to_us = hf_value_kind_of(to) == HF_VALUE_INT ? hf_int(to, "", 0)
+                                                      : hf_clock_wall_us(api->server->clock);
+    *out_from_us =
+        hf_value_kind_of(from) == HF_VALUE_INT ? hf_int(from, "", 0) : *out_to_us - HOUR_US;
+    if (*out_from_us >= 0 && *out_to_us > *out_from_us)
+        return true;
+    hf_api_invalid(api, hf_json_(api->mem, "{'to': ['The parameter must be after from.']}"));
+    return false;
+}
+
 void hf_api_durations(hf_api *api)
 {
-    int64_t now_us = hf_clock_wall_us(api->server->clock);
     int64_t steps = 0;
     int64_t from_us;
     int64_t to_us;
-    hf_value from = NULL;
-    hf_value to = NULL;
     hf_value out = NULL;
     hf_status st;
 
     if (!hf_api_query_int(api, "points", STEPS_USUAL, 1, STEPS_MAX, &steps) ||
-        !moment_read(api, "from", &from) || !moment_read(api, "to", &to))
+        !stretch_read(api, &from_us, &to_us))
         return;
-    to_us = hf_value_kind_of(to) == HF_VALUE_INT ? hf_int(to, "", 0) : now_us;
-    from_us = hf_value_kind_of(from) == HF_VALUE_INT ? hf_int(from, "", 0) : to_us - HOUR_US;
-    if (from_us < 0 || to_us <= from_us) {
-        hf_api_invalid(api, hf_json_(api->mem, "{'to': ['The parameter must be after from.']}"));
-        return;
-    }
     st = hf_durations(api->server->engine,
                       hf_json_(api->mem, "{'from_us': %lld, 'to_us': %lld, 'points': %lld}",
                                (long long)from_us, (long long)to_us, (long long)steps),
                       api->mem, &out);
     answer(api, st, out);
+}
+
+void hf_api_deploys(hf_api *api)
+{
+    int64_t from_us;
+    int64_t to_us;
+    hf_value out = NULL;
+    hf_status st;
+
+    if (!stretch_read(api, &from_us, &to_us))
+        return;
+    st = hf_builds_deploys(api->server->engine, from_us, to_us, api->mem, &out);
+    answer(api, st, st ? NULL : hf_json_(api->mem, "{'deploys': %p}", (const void *)out));
 }
 
 void hf_api_filters(hf_api *api)

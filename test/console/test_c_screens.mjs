@@ -1,9 +1,10 @@
 // Every screen, in both themes and two sizes: it opens, says its name, breaks no rule, and is pictured for the eye.
+import { execFileSync } from "node:child_process";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { barriers, enter, follow, quiet, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
-import { until } from "./site.mjs";
+import { Site, until } from "./site.mjs";
 
 /** Address, heading. */
 const SCREENS = [
@@ -111,7 +112,7 @@ test("a chart is a table, too", async ({ site, browser }) => {
   await page.waitForFunction(() => document.querySelectorAll(".chart .legend > .w").length === 0);
   await page.getByRole("button", { name: "Closed: as a table", exact: true }).click();
   const table = page.getByRole("region", { name: "Closed, as a table", exact: true });
-  equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "completed", "cancelled", "failed"], "its columns");
+  equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "completed", "cancelled", "failed", "Builds"], "its columns");
   ok((await table.getByRole("row").count()) > 10, "it has a row for each step");
   quiet(page);
   await page.context().close();
@@ -130,13 +131,62 @@ test("the overview says how long runs took, how types do, and what waits in whic
   await page.getByRole("img", { name: /^Run time, .*that closed in the last 24 h; the slowest step had a p99 of/ }).waitFor();
   await page.getByRole("button", { name: "Run time: as a table", exact: true }).click();
   const table = page.getByRole("region", { name: "Run time, as a table", exact: true });
-  equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "p50", "p95", "p99"], "its columns");
+  equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "p50", "p95", "p99", "Builds"], "its columns");
   await table.getByRole("cell", { name: "none" }).first().waitFor(); // a step in which nothing closed has no time
   const backlog = page.getByRole("region", { name: "Backlog" });
   await backlog.getByRole("img", { name: "1 turns" }).waitFor();
   await backlog.getByText(/^1 waits, oldest .*, no worker$/).waitFor();
   quiet(page);
   await page.context().close();
+});
+
+test("the charts of the overview are compared with last week, and name the builds that came", async ({ site: { build }, browser, shots }) => {
+  const site = new Site(build);
+  try {
+    await site.serve();
+    await site.work();
+    await site.start("order", "o-1", { sku: "TEA-1", amount: 10 });
+    await site.ask("POST", "api/worker/register", { worker_id: "marked-1", task_queue: "marked", runtime: "python", build_id: "2026.05.1" });
+    await site.ask("POST", "api/task-queues/marked/build-ids/promote", { build_id: "2026.05.1" });
+    const page = await enter(browser, site);
+    await follow(page, "overview?range=15m&compare=week");
+    await settled(page, "Overview");
+    await page.getByText("Nothing is known of the same time last week.").waitFor();
+    const minute = Math.floor(Date.now() / 60000) * 60000000 - 7 * 86400000000;
+    const rows = Array.from({ length: 12 }, (_, i) => `(1, 60000000, ${minute - (i + 1) * 60000000}, ${9 - (i % 4)}, 5, 1, 1, 0, 0, 2, 12, ${3 - (i % 3)}, 90)`);
+    await site.stop(); // nobody else may write to a store that is open
+    execFileSync("sqlite3", [site.store, `INSERT INTO metric_point SELECT n.key, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8, v.column9, v.column10, v.column11, v.column12, v.column13 FROM namespace n, (VALUES ${rows}) v WHERE n.name = 'default'`]);
+    await site.serve();
+    await page.reload();
+    await settled(page, "Overview");
+    const chart = (name) => page.getByRole("img", { name: new RegExp("^" + name) });
+    await page.locator(".plot .was .line").first().waitFor({ state: "attached" });
+    equal(await page.locator(".plot .was .line").count(), 6, "faint lines: one of the stack, two and three of the others");
+    await chart("Closed: .*; 2026\\.05\\.1 first seen at [^;]* \\(marked\\); 2026\\.05\\.1 promoted at").waitFor();
+    await page.getByText(/^Builds: .*2026\.05\.1 first seen at [^;]* \(marked\); 2026\.05\.1 promoted at /).waitFor();
+    ok((await page.locator(".plot .deploy text").filter({ hasText: "2026.05.1" }).count()) >= 3, "the mark has its name");
+    for (const theme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.screenshot({ path: `${shots}/overview-compared-${theme}.png`, fullPage: true });
+      equal(await barriers(page, theme === "dark" ? ["color-contrast"] : undefined), [], "axe in " + theme);
+    }
+    await page.getByRole("button", { name: "Started and closed: as a table" }).click();
+    const table = page.getByRole("region", { name: "Started and closed, as a table", exact: true });
+    equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "started", "started, last week", "closed", "closed, last week", "Builds"], "its columns");
+    ok((await table.getByRole("cell", { name: /2026\.05\.1 promoted/ }).count()) === 1, "the step in which it was promoted names it");
+    await page.getByRole("link", { name: "1 h", exact: true }).click();
+    ok(/compare=week/.test(page.url()), "another range is compared as well: " + page.url());
+    await page.getByRole("link", { name: "Alone", exact: true }).click();
+    await page.locator(".plot .was").first().waitFor({ state: "detached" });
+    ok(!/compare/.test(page.url()), "the comparison is in the address");
+    await page.setViewportSize({ width: 390, height: 844 });
+    ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways at 390 px");
+    await page.screenshot({ path: `${shots}/overview-compared-390.png`, fullPage: true });
+    quiet(page);
+    await page.context().close();
+  } finally {
+    await site.stop();
+  }
 });
 
 test("workers say where they run and how many slots they have", async ({ site, browser }) => {

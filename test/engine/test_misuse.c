@@ -154,6 +154,7 @@ static void no_workers(hf_engine *d)
     REFUSED(hf_tasks_report(d, NULL, NULL, NULL, NULL));
     REFUSED(hf_tasks_ready(d, HF_TASK_WORKFLOW, NULL, 0, NULL, NULL));
     REFUSED(hf_limits_state(d, NULL, NULL));
+    REFUSED(hf_builds_deploys(d, 0, 1, NULL, NULL));
     REFUSED(hf_tasks_held(d, NULL, NULL, NULL));
     REFUSED(hf_activity_run(d, NULL, NULL, NULL));
     REFUSED(hf_task_answer(d, NULL, NULL, NULL, NULL));

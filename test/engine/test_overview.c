@@ -70,7 +70,7 @@ static hf_value points_of(hf_engine *d, hf_mem *mem, const char *span)
 }
 
 /* Minutes and hours hold what happened in them, by the times of events; nothing is counted twice
-   when projections are made anew, and what is older than a week goes. */
+   when projections are made anew, and what is older than they are kept goes. */
 HF_BOTH_ENGINES(points_of_a_ring)
 {
     hf_engine *d = hf_kit_open(kind, &app);

@@ -227,7 +227,8 @@ static void everything_happens(hf_engine *d)
     hf_kit_ok(d, hf_schedule_delete(d, "nightly"));
     hf_kit_ok(d, hf_builds_drain(d, "default", "v1", true));
     hf_kit_ok(d, hf_builds_drain(d, "default", "v1", false));
-    hf_kit_ok(d, hf_workers_keep(d, "w", hf_json(d, "{'task_queue': 'default'}")));
+    hf_kit_ok(d,
+              hf_workers_keep(d, "w", hf_json(d, "{'task_queue': 'default', 'build_id': 'v2'}")));
     hf_kit_ok(d, hf_view_save(d,
                               hf_json(d, "{'name': 'mine', 'bucket': 'running', 'filters': {}, "
                                          "'owner': 'me'}"),

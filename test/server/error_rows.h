@@ -262,6 +262,8 @@ static const row plain_rows[] = {
      "validation_failed", "to"},
     {HF_ROUTE_DURATIONS, "/console/api/metrics/durations?points=241", NULL, 422,
      "validation_failed", "points"},
+    {HF_ROUTE_DEPLOYS, "/console/api/metrics/deploys?from=9&to=8", NULL, 422, "validation_failed",
+     "to"},
     {HF_ROUTE_SERIES, "/console/api/metrics/series?from=soon", NULL, 422, "validation_failed",
      "from"},
     {HF_ROUTE_SERIES, "/console/api/metrics/series?step=year", NULL, 422, "validation_failed",

@@ -210,6 +210,55 @@ HF_BOTH_ENGINES(queues_and_leases_are_counted)
     hf_site_close(&site);
 }
 
+/* The deploys of the last hour. */
+static hf_value deploys(hf_site *site, const char *headers)
+{
+    hf_site_answer answer = hf_site_ask(site, "GET", "/console/api/metrics/deploys", headers, NULL);
+
+    ck_assert_int_eq(answer.status, 200);
+    return hf_get(answer.body, "deploys");
+}
+
+/* A build is told of when its first worker comes and when it is promoted: once, however often its
+   workers register, and in its namespace alone. */
+HF_BOTH_ENGINES(deploys_are_told_once)
+{
+    static const char promote[] = "/api/task-queues/far/build-ids/promote";
+    char first[40];
+    hf_site site;
+    hf_value list;
+
+    hf_site_open(&site, kind, &app, (hf_server_options){0});
+    (void)hf_site_expect(&site, "POST", "/api/namespaces", "{\"name\":\"other\"}", 201);
+    ck_assert_uint_eq(hf_len(deploys(&site, NULL)), 0);
+    limits_register(&site, "w0"); /* it says no build */
+    worker_register(&site, "w1", "far", "b1");
+    list = deploys(&site, NULL);
+    ck_assert_uint_eq(hf_len(list), 1);
+    ck_assert_str_eq(hf_str(list, "0.kind", ""), "seen");
+    ck_assert_str_eq(hf_str(list, "0.build_id", ""), "b1");
+    ck_assert_str_eq(hf_str(list, "0.task_queue", ""), "far");
+    (void)snprintf(first, sizeof(first), "%s", hf_str(list, "0.at", ""));
+    worker_register(&site, "w2", "far", "b1");
+    (void)hf_site_expect(&site, "DELETE", "/api/workers/w1", NULL, 200);
+    worker_register(&site, "w1", "far", "b1");
+    list = deploys(&site, NULL);
+    ck_assert_uint_eq(hf_len(list), 1);
+    ck_assert_str_eq(hf_str(list, "0.at", ""), first);
+    worker_register(&site, "w3", "far", "b2");
+    (void)hf_site_expect(&site, "POST", promote, "{\"build_id\":\"b2\"}", 200);
+    (void)hf_site_expect(&site, "POST", promote, "{\"build_id\":null}", 200);
+    list = deploys(&site, NULL);
+    ck_assert_uint_eq(hf_len(list), 4);
+    ck_assert_str_eq(hf_str(list, "0.kind", ""), "promoted");
+    ck_assert_ptr_null(hf_str(list, "0.build_id", NULL));
+    ck_assert_str_eq(hf_str(list, "1.kind", ""), "promoted");
+    ck_assert_str_eq(hf_str(list, "1.build_id", ""), "b2");
+    ck_assert_str_eq(hf_str(list, "2.kind", ""), "seen");
+    ck_assert_uint_eq(hf_len(deploys(&site, "X-Namespace: other\r\n")), 0);
+    hf_site_close(&site);
+}
+
 /* Limits of programs behind the server, with what is left of them, in their namespace alone. */
 HF_BOTH_ENGINES(declared_limits_are_listed)
 {
@@ -297,5 +346,5 @@ HF_BOTH_ENGINES(namespaces_do_not_see_each_other)
 
 HF_PG_SUITE_MAIN("server/console_fleet", HF_BOTH(types_are_counted),
                  HF_BOTH(a_build_says_why_it_has_to_stay), HF_BOTH(queues_and_leases_are_counted),
-                 HF_BOTH(declared_limits_are_listed), {roles_and_namespaces_hold, 0},
-                 HF_BOTH(namespaces_do_not_see_each_other))
+                 HF_BOTH(declared_limits_are_listed), HF_BOTH(deploys_are_told_once),
+                 {roles_and_namespaces_hold, 0}, HF_BOTH(namespaces_do_not_see_each_other))

@@ -318,6 +318,8 @@ static const row run_rows[] = {
      "groups", NULL, ASKS},
     {HF_ROUTE_DURATIONS, "/console/api/metrics/durations?from=2026-01-01T00:00:00Z&points=4", NULL,
      200, NULL, "points types looked_at exact", NULL, ASKS},
+    {HF_ROUTE_DEPLOYS, "/console/api/metrics/deploys?from=2026-01-01T00:00:00Z", NULL, 200, NULL,
+     "deploys", NULL, ASKS},
     {HF_ROUTE_SERIES, "/console/api/metrics/series?step=hour", NULL, 200, NULL, "span points", NULL,
      ASKS},
     {HF_ROUTE_FILTERS, "/console/api/filters", NULL, 200, NULL, "version fields labels", NULL,

@@ -8,7 +8,7 @@ import { href, param } from "../lib/router";
 import { has } from "../lib/session";
 import { stamp } from "../lib/format";
 import { Bones, Choice, Fault, Glyph, Icon, PageHead, RunLink, Time } from "../ui/basic";
-import { Plot, Spark } from "../ui/chart";
+import { Plot, Spark, type Mark } from "../ui/chart";
 import { Card, Facts } from "../ui/part";
 import { Table, type Column } from "../ui/table";
 import { token } from "../run/query";
@@ -41,15 +41,15 @@ function stretch(minutes: number, hours: boolean, ends = Math.round) {
   return { width, steps, from: end - steps * width, end };
 }
 
-/** Points of minutes or hours as those steps; what has no point is nothing. Each is the mean of a minute. */
-function stepped(points: Point[], minutes: number, hours: boolean) {
+/** Points of minutes or hours as those steps; what has no point is nothing. Each is the mean of a minute. `ago`: so much earlier. */
+function stepped(points: Point[], minutes: number, hours: boolean, ago = 0) {
   const { width, steps, from, end } = stretch(minutes, hours);
   const at = Array.from({ length: steps }, (_, i) => (from + i * width) / 1000);
   const values = Object.fromEntries(NAMES.map((name) => [name, new Array<number>(steps).fill(0)])) as Record<Name, number[]>;
-  const begun = Math.min(width, now.peek() - (end - width)) / 60000; // how much of the last step is over
+  const begun = (ago ? width : Math.min(width, now.peek() - (end - width))) / 60000; // how much of the last step is over
   const share = (i: number) => (i === steps - 1 ? begun : width / 60000);
   for (const point of points) {
-    const i = Math.floor(((moment(point.at) ?? 0) / 1000 - at[0]!) / (width / 1000));
+    const i = Math.floor((((moment(point.at) ?? 0) + ago) / 1000 - at[0]!) / (width / 1000));
     if (i < 0 || i >= steps) continue;
     for (const name of NAMES) values[name][i]! += Number(point[name] ?? 0) / share(i);
   }
@@ -65,6 +65,9 @@ function stepped(points: Point[], minutes: number, hours: boolean) {
   };
   return { at, values, closed, open };
 }
+
+/** What somebody ended, one way or the other. */
+const ended = (values: Record<Name, number[]>) => values.cancelled.map((n, i) => n + values.terminated[i]!);
 
 function Tile({ title, value, unit, bad, sub, children }: { title: string; value: string; unit?: string; bad?: boolean; sub: string; children?: preact.ComponentChildren }) {
   return (
@@ -172,7 +175,7 @@ const PERCENTILES = [
 ] as const;
 
 /** How long runs took, in the largest unit in which that is still a few. */
-function RunTime({ of, range }: { of: Durations; range: string }) {
+function RunTime({ of, range, marks }: { of: Durations; range: string; marks: Mark[] }) {
   const { from, width, steps } = of.asked;
   const longest = Math.max(0, ...of.points.map((point) => point.p99_ms));
   const [unit, ms] = UNITS.find(([, size]) => longest >= 3 * size) ?? UNITS[UNITS.length - 1]!;
@@ -184,7 +187,43 @@ function RunTime({ of, range }: { of: Durations; range: string }) {
   });
   const runs = of.points.reduce((sum, point) => sum + point.closed, 0);
   const said = `of ${many(runs, "run")} that closed in the last ${range}${runs ? `; the slowest step had a p99 of ${duration(longest)}` : ""}`;
-  return <Plot title="Run time" unit={unit} at={Array.from({ length: steps }, (_, i) => (from + i * width) / 1000)} series={series} say={said} />;
+  return <Plot title="Run time" unit={unit} at={Array.from({ length: steps }, (_, i) => (from + i * width) / 1000)} series={series} say={said} marks={marks} />;
+}
+
+const WEEK = 7 * 86400000;
+const MARKS = 12; // that are drawn
+
+interface Deploy {
+  at: string;
+  kind: "seen" | "promoted";
+  build_id: string | null;
+  task_queue: string;
+}
+
+/** What became of builds, one mark for what happened at several queues in a minute; in the order of time. */
+function marksOf(deploys: Deploy[]): Mark[] {
+  const same = new Map<string, Mark & { queues: string[] }>();
+  for (const one of deploys) {
+    const at = (moment(one.at) ?? 0) / 1000;
+    const key = `${one.kind} ${one.build_id} ${Math.floor(at / 60)}`;
+    const mark = same.get(key) ?? { at, name: one.build_id ?? "no build", said: "", queues: [] };
+    mark.queues.push(one.task_queue);
+    const what = one.kind === "seen" ? `${one.build_id} first seen` : one.build_id === null ? "no build promoted any more" : `${one.build_id} promoted`;
+    mark.said = `${what} at ${stamp(mark.at * 1000, zone.peek() === "relative" ? "utc" : zone.peek())} (${mark.queues.join(", ")})`;
+    same.set(key, mark);
+  }
+  return [...same.values()].sort((a, b) => a.at - b.at);
+}
+
+/** The marks of the charts in words. */
+function Deploys({ of }: { of: Mark[] }) {
+  if (!of.length) return null;
+  return (
+    <p class="d sm marks">
+      Builds: {of.slice(-MARKS).map((mark) => mark.said).join("; ")}
+      {of.length > MARKS && `; ${many(of.length - MARKS, "earlier one")} not shown`}. <a class="q" href={href(["workers"])}>Workers and builds</a>
+    </p>
+  );
 }
 
 interface TypeTimes {
@@ -285,13 +324,33 @@ export function Overview() {
   const hours = minutes > 1440;
   const series = useData(`series ${range[0]}`, (stop) => get("metrics/series", { step: hours ? "hour" : "minute", from: new Date(now.peek() - minutes * 60000).toISOString() }, stop), ["metrics"]);
   const times = useData(has("durations") ? `durations ${range[0]}` : null, (stop) => durations(minutes, hours, stop), ["metrics"]);
+  const week = param("compare") === "week";
+  const earlier = useData(
+    week ? `series ${range[0]} a week before` : null,
+    (stop) => get("metrics/series", { step: hours ? "hour" : "minute", from: new Date(now.peek() - WEEK - minutes * 60000).toISOString(), to: new Date(now.peek() - WEEK).toISOString() }, stop),
+    ["metrics"],
+  );
+  const deploys = useData<{ deploys: Deploy[] }>(has("deploys") ? `deploys ${range[0]}` : null, (stop) => get("metrics/deploys", { from: new Date(now.peek() - minutes * 60000).toISOString() }, stop), ["metrics", "workers"]);
   const points = series.data ? stepped(series.data.points, minutes, hours) : null;
+  const was = week && earlier.data?.points.length ? stepped(earlier.data.points, minutes, hours, WEEK) : null;
+  const marks = marksOf(deploys.data?.deploys ?? []);
+  const drawn = marks.slice(-MARKS);
+  const plot = { before: "last week", marks: drawn };
   if (seen && firstVisit(seen)) return <First />;
   const v = points?.values;
   return (
     <>
       <PageHead title="Overview" say={at !== null && `as of ${stamp(at, zone.value === "relative" ? "utc" : zone.value)}`}>
-        <Choice label="Range" items={RANGES.map(([name, text]) => [name, text])} on={range[0]} to={(name) => href(["overview"], { range: name === "1h" ? null : name })} />
+        <Choice
+          label="Compare"
+          items={[
+            ["", "Alone"],
+            ["week", "With last week"],
+          ]}
+          on={week ? "week" : ""}
+          to={(name) => href(["overview"], { range: param("range"), compare: name })}
+        />
+        <Choice label="Range" items={RANGES.map(([name, text]) => [name, text])} on={range[0]} to={(name) => href(["overview"], { range: name === "1h" ? null : name, compare: param("compare") })} />
       </PageHead>
       {fault && <Fault of={fault} what="The numbers of this namespace could not be read." />}
       {!seen && !fault && <Bones slow={slow} />}
@@ -302,36 +361,43 @@ export function Overview() {
         </>
       )}
       {series.fault && <Fault of={series.fault} again={series.again} what="The charts could not be read." />}
+      {earlier.fault && <Fault of={earlier.fault} again={earlier.again} what="The numbers of last week could not be read." />}
+      {deploys.fault && <Fault of={deploys.fault} again={deploys.again} what="When builds came could not be read." />}
+      {week && earlier.data && !was && <p class="d sm">Nothing is known of the same time last week.</p>}
+      {points && v && <Deploys of={marks} />}
       {points && v && (
         <div class="charts">
           <Plot
+            {...plot}
             title="Closed"
             at={points.at}
             stacked
             series={[
-              { name: "completed", token: "c2", values: v.completed },
-              { name: "cancelled", token: "c5", values: v.cancelled.map((n, i) => n + v.terminated[i]!) },
-              { name: "failed", token: "cfail", values: v.failed },
+              { name: "completed", token: "c2", values: v.completed, before: was?.values.completed },
+              { name: "cancelled", token: "c5", values: ended(points.values), before: was ? ended(was.values) : undefined },
+              { name: "failed", token: "cfail", values: v.failed, before: was?.values.failed },
             ]}
           />
           <Plot
+            {...plot}
             title="Started and closed"
             at={points.at}
             series={[
-              { name: "started", token: "c1", values: v.started },
-              { name: "closed", token: "c2", values: points.closed },
+              { name: "started", token: "c1", values: v.started, before: was?.values.started },
+              { name: "closed", token: "c2", values: points.closed, before: was?.closed },
             ]}
           />
           <Plot
+            {...plot}
             title="Activities"
             at={points.at}
             series={[
-              { name: "attempts", token: "c1", values: v.attempts },
-              { name: "retries", token: "c3", values: v.retries },
-              { name: "failures", token: "cfail", values: v.failures },
+              { name: "attempts", token: "c1", values: v.attempts, before: was?.values.attempts },
+              { name: "retries", token: "c3", values: v.retries, before: was?.values.retries },
+              { name: "failures", token: "cfail", values: v.failures, before: was?.values.failures },
             ]}
           />
-          {times.data && <RunTime of={times.data} range={range[1]} />}
+          {times.data && <RunTime of={times.data} range={range[1]} marks={drawn} />}
         </div>
       )}
       {times.fault && <Fault of={times.fault} again={times.again} what="How long runs took could not be read." />}

@@ -59,6 +59,15 @@ export interface Series {
   token: string;
   /** null: nothing is known of that step; the line is broken there. */
   values: (number | null)[];
+  /** The same at an earlier time, step by step: a faint line. */
+  before?: (number | null)[];
+}
+
+/** Something that happened at a moment, in seconds: a line across the chart with its name. */
+export interface Mark {
+  at: number;
+  name: string;
+  said: string;
 }
 
 /** Seconds as the axis and the readout say them. */
@@ -113,8 +122,43 @@ function Bars({ of, below, x, y, wide }: { of: Series; below: number[]; x: (i: n
   return <path class={`t-${of.token} bars`} d={path.join("")} />;
 }
 
+/** Lines across the chart, each with its name where there is room, the newest first; all of them are told when pointed at. */
+function Marks({ of, over, from, to, width }: { of: Mark[]; over: (when: number) => number; from: number; to: number; width: number }) {
+  let free = width; // names stand from there on
+  return (
+    <>
+      {[...of].reverse().map((mark) => {
+        const x = over(Math.min(to, Math.max(from, mark.at)));
+        const long = 6.2 * mark.name.length + 8;
+        const ahead = x + long <= free;
+        const named = ahead || (x <= free && x - long > 0);
+        if (named) free = ahead ? x : x - long;
+        return (
+          <g class="deploy" key={mark.said}>
+            <title>{mark.said}</title>
+            <line x1={x} x2={x} y1={ABOVE} y2={HEIGHT - BELOW} />
+            <path d={`M${x - 4} ${ABOVE - 6}h8l-4 6z`} />
+            {named && (
+              <text class={ahead ? undefined : "end"} x={ahead ? x + 5 : x - 5} y={ABOVE + 6}>
+                {mark.name}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </>
+  );
+}
+
+/** What was before, as a series of its own: of bars their sum. */
+function faint(series: Series[], stacked: boolean | undefined, steps: number): Series[] {
+  if (!series.some((one) => one.before)) return [];
+  if (!stacked) return series.map((one) => ({ ...one, values: one.before ?? new Array(steps).fill(null) }));
+  return [{ name: "all", token: "c5", values: Array.from({ length: steps }, (_, i) => series.reduce((sum, one) => sum + (one.before?.[i] ?? 0), 0)) }];
+}
+
 /** `stacked`: bars on top of each other; else lines. `say` is what is heard in place of the picture; else how much it is in all. */
-export function Plot({ title, at, series, stacked, unit = "", say }: { title: string; at: number[]; series: Series[]; stacked?: boolean; unit?: string; say?: string }) {
+export function Plot({ title, at, series, stacked, unit = "", say, before = "before", marks = [] }: { title: string; at: number[]; series: Series[]; stacked?: boolean; unit?: string; say?: string; before?: string; marks?: Mark[] }) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   const asTable = useSignal(false);
@@ -127,7 +171,8 @@ export function Plot({ title, at, series, stacked, unit = "", say }: { title: st
   }, [asTable.value]);
 
   const below = series.map((_, n) => at.map((_, i) => (stacked ? series.slice(0, n).reduce((sum, one) => sum + (one.values[i] ?? 0), 0) : 0)));
-  const top = 1.12 * Math.max(1 / 1.12, ...series.flatMap((one, n) => one.values.map((value, i) => (value ?? 0) + below[n]![i]!)));
+  const earlier = faint(series, stacked, at.length);
+  const top = 1.12 * Math.max(1 / 1.12, ...series.flatMap((one, n) => one.values.map((value, i) => (value ?? 0) + below[n]![i]!)), ...earlier.flatMap((one) => one.values.map((value) => value ?? 0)));
   const ys = yTicks(top);
   const left = 12 + 7 * Math.max(...ys.map((n) => number(n).length));
   const step = at.length > 1 ? at[1]! - at[0]! : MINUTE;
@@ -144,6 +189,7 @@ export function Plot({ title, at, series, stacked, unit = "", say }: { title: st
   };
   const index = pointed.value === null ? -1 : at.indexOf(pointed.value);
   const here = index < 0 ? null : index;
+  const inStep = (i: number) => marks.filter((mark) => mark.at >= at[i]! && (mark.at < at[i]! + step || i === at.length - 1));
   return (
     <section class="card chart">
       <div class="row">
@@ -158,8 +204,15 @@ export function Plot({ title, at, series, stacked, unit = "", say }: { title: st
             <span key={one.name}>
               <i class={`${stacked ? "" : "line "}t-${one.token}`} />
               {here !== null && one.values[here] !== undefined ? <b title={one.name}>{told(one.values[here])}</b> : one.name}
+              {here !== null && one.before && <span class="w"> ({told(one.before[here])})</span>}
             </span>
           ))}
+          {earlier.length > 0 && (
+            <span>
+              <i class="line was" />
+              {before}
+            </span>
+          )}
         </div>
         <button type="button" class="copy" aria-pressed={asTable.value} aria-label={`${title}: as a table`} title="as a table" onClick={() => (asTable.value = !asTable.value)}>
           <Icon name="columns" />
@@ -174,12 +227,16 @@ export function Plot({ title, at, series, stacked, unit = "", say }: { title: st
             id={(row) => row.when}
             columns={[
               { head: "At", look: "nw d", cell: (row) => clock(row.when) },
-              ...series.map((one): Column<{ when: number; i: number }> => ({ head: one.name, look: "num", cell: (row) => told(one.values[row.i]) })),
+              ...series.flatMap((one): Column<{ when: number; i: number }>[] => [
+                { head: one.name, look: "num", cell: (row) => told(one.values[row.i]) },
+                ...(one.before ? [{ head: `${one.name}, ${before}`, look: "num d", cell: (row: { i: number }) => told(one.before![row.i]) }] : []),
+              ]),
+              ...(marks.length ? [{ head: "Builds", look: "d", cell: (row: { i: number }) => inStep(row.i).map((mark) => mark.said).join("; ") }] : []),
             ]}
           />
         </div>
       ) : (
-        <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${say ?? series.map((one) => `${one.name} ${measure(one.values.reduce<number>((a, b) => a + (b ?? 0), 0))}`).join(", ") + " in all"}`}>
+        <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${say ?? series.map((one) => `${one.name} ${measure(one.values.reduce<number>((a, b) => a + (b ?? 0), 0))}`).join(", ") + " in all"}${marks.length ? `; ${marks.map((mark) => mark.said).join("; ")}` : ""}`}>
           {width.value > 0 && at.length > 0 && (
             <svg width={width.value} height={HEIGHT} aria-hidden="true" onPointerMove={move} onPointerLeave={() => (pointed.value = null)}>
               {ys.map((n) => (
@@ -195,6 +252,12 @@ export function Plot({ title, at, series, stacked, unit = "", say }: { title: st
                   {clock(when)}
                 </text>
               ))}
+              {earlier.map((one) => (
+                <g key={one.name} class="was">
+                  <Line of={one} x={x} y={y} />
+                </g>
+              ))}
+              <Marks of={marks} over={over} from={from} to={to} width={width.value} />
               {series.map((one, n) => (stacked ? <Bars key={one.name} of={one} below={below[n]!} x={x} y={y} wide={wide} /> : <Line key={one.name} of={one} x={x} y={y} />))}
               {here !== null && <line class="cursor" x1={x(here)} x2={x(here)} y1={ABOVE} y2={HEIGHT - BELOW} />}
             </svg>
