@@ -11,6 +11,7 @@
 #include "base/thread.h"
 #include "base/value.h"
 #include "holdfast/host.h"
+#include "holdfast/view.h"
 #include "server/fleet.h"
 #include "server/server_impl.h"
 
@@ -166,23 +167,26 @@ static void topic_aim(hf_engine *engine, topic *t, int64_t now_us)
         t->watch = NULL; /* it is not there yet, or the store is away */
 }
 
-/* {"last_sequence": n or null}; a run that goes on as a new one is followed further. */
+/* {"last_sequence": n or null, "run_id"}; a run that goes on as a new one is followed further. Of a
+   run that is busy this is asked again and again: from its row, however long its history is. */
 static hf_value run_value(hf_engine *engine, hf_mem *mem, topic *t, int64_t now_us)
 {
-    hf_history_opts options = {.size_ = sizeof(options),
-                               .id = t->id,
-                               .run_id = t->run_id,
-                               .after = INT64_MAX - 1,
-                               .limit = 1};
+    hf_value filters = t->run_id
+                           ? hf_json_(mem, "{'instance_id': %s, 'run_id': %s}", t->id, t->run_id)
+                           : hf_json_(mem, "{'instance_id': %s, 'is_current_run': true}", t->id);
     hf_value page = NULL;
+    hf_value row;
 
     if (!t->run_id)
         topic_aim(engine, t, now_us); /* before it is read: nothing is missed */
-    if (hf_history_with(engine, mem, &page, &options))
+    if (hf_list_runs(engine, hf_json_(mem, "{'filters': %p, 'limit': 1}", (const void *)filters),
+                     mem, &page) ||
+        !hf_len(hf_get(page, "items")))
         return hf_json_(mem, "{'last_sequence': null}");
+    row = hf_at(hf_get(page, "items"), 0);
     return hf_json_(mem, "{'last_sequence': %p, 'run_id': %p}",
-                    (const void *)hf_get(page, "last_sequence"),
-                    (const void *)hf_get(page, "run_id"));
+                    (const void *)hf_get(row, "history_event_count"),
+                    (const void *)hf_get(row, "run_id"));
 }
 
 /* ---- what is due */

@@ -239,6 +239,7 @@ HF_BOTH_ENGINES(long_polls)
     body = hf_site_expect(&site, "GET", path, NULL, 200).body;
     ck_assert_str_eq(hf_str(body, "changed.0", ""), "run:w-1");
     ck_assert_int_gt(hf_int(hf_value_find(body, HF_SLICE("run:w-1")), "last_sequence", 0), 0);
+    ck_assert_uint_eq(strlen(hf_str(hf_value_find(body, HF_SLICE("run:w-1")), "run_id", "")), 26);
     do { /* until the run has come to its wait */
         (void)snprintf(path, sizeof(path),
                        "/console/api/changes?topics=run:nobody&wait_timeout_seconds=1&after=%lld",
