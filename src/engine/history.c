@@ -21,7 +21,8 @@ static hf_value event_named(hf_mem *mem, hf_value event)
     return hf_value_finish(list);
 }
 
-/* Events are composed from the first on, because later ones show what earlier ones said. */
+/* All events pass, because later ones show what earlier ones said; those of the page are composed.
+ */
 static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, int64_t after,
                                 int64_t limit, hf_value *out_events, hf_err *err)
 {
@@ -36,19 +37,24 @@ static hf_status events_compose(const hf_dossier *dossier, hf_mem *mem, int64_t 
                           .parent_step = dossier->parent_step,
                           .definition = dossier->definition};
     hf_value_list *list = hf_value_array(mem);
-    int64_t last = limit > 0 ? after + limit : (int64_t)dossier->event_count;
+    int64_t count = (int64_t)dossier->event_count;
+    int64_t last = after >= count ? 0 : limit > 0 && limit < count - after ? after + limit : count;
     hf_compose *compose = NULL;
     hf_status st;
 
     if (dossier->parent.key != HF_NONE)
         run.parent_run_id = hf_dossier_run_id(&dossier->parent);
     st = hf_compose_new(mem, &run, &compose, err);
-    for (int64_t seq = 1; !st && seq <= last && seq <= (int64_t)dossier->event_count; seq++) {
+    for (int64_t seq = 1; !st && seq <= last; seq++) {
+        const hf_event *passed = &dossier->events[seq - 1];
         hf_value event = NULL;
 
-        st = hf_compose_event(compose, &dossier->events[seq - 1], seq, NULL, &event, err);
-        if (seq > after)
-            hf_value_append(list, event_named(mem, event));
+        if (seq <= after) {
+            st = hf_compose_pass(compose, passed, seq, err);
+            continue;
+        }
+        st = hf_compose_event(compose, passed, seq, NULL, &event, err);
+        hf_value_append(list, event_named(mem, event));
     }
     hf_compose_free(compose);
     *out_events = hf_value_finish(list);
