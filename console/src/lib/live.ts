@@ -218,6 +218,10 @@ export interface Data<T> {
   again: () => void;
 }
 
+const REST_MS = 300;
+const REST = 9; // times as long as an answer took: one tenth of the time is spent on a question
+const REST_MS_MAX = 10000;
+
 /** Asks, and asks again when one of the topics changed. `key` names what is asked: another key is another thing; null: nothing. */
 export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Promise<T>, topics: string[] = []): Data<T> {
   const space = namespace();
@@ -229,7 +233,7 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
     at: null,
   });
   const [slow, setSlow] = useState(false);
-  const asking = useRef({ busy: false, again: false, fetch, key: whole });
+  const asking = useRef({ busy: false, again: false, changed: false, timer: 0, rest: 0, fetch, key: whole });
   asking.current.fetch = fetch;
   asking.current.key = whole;
 
@@ -242,10 +246,13 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
         return;
       }
       self.busy = true;
+      clearTimeout(self.timer);
+      self.timer = 0;
       do {
-        self.again = false;
+        self.again = self.changed = false;
         const asked: string | null = self.key;
         if (asked === null) break;
+        const began = performance.now();
         try {
           const data = await self.fetch(new AbortController().signal);
           if (self.key === asked) show({ key: asked, data, fault: null, at: rightNow() });
@@ -253,10 +260,21 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
           const refusal = refusalOf(fault);
           if (self.key === asked) show((was) => ({ key: asked, data: was.key === asked ? was.data : null, fault: refusal, at: was.at }));
         }
+        const end = performance.now();
+        self.rest = end + Math.min(REST_MS_MAX, Math.max(REST_MS, REST * (end - began)));
         if (self.key !== asked) self.again = self.key !== null;
-        else if (self.again) await new Promise((done) => setTimeout(done, 300)); // a burst of changes is one question
       } while (self.again);
       self.busy = false;
+      if (self.changed) later();
+    },
+    [],
+  );
+  /** What changed is asked for when the question has rested, so that a burst is one question and a page is no burden to the server. */
+  const later = useMemo(
+    () => () => {
+      const self = asking.current;
+      if (self.busy) self.changed = true;
+      else self.timer ||= window.setTimeout(() => void again(), Math.max(0, self.rest - performance.now()));
     },
     [],
   );
@@ -269,7 +287,7 @@ export function useData<T>(key: string | null, fetch: (stop: AbortSignal) => Pro
     void again();
     return () => clearTimeout(timer);
   }, [whole]);
-  useTopics(whole === null ? [] : topics, () => void again());
+  useTopics(whole === null ? [] : topics, (message) => (message.written ? void again() : later()));
   const fresh = shown.key === whole;
   return {
     data: shown.data,
@@ -287,5 +305,5 @@ addEventListener("focus", () => {
 });
 
 effect(() => {
-  if (written.value) tell(everything(), {});
+  if (written.value) tell(everything(), { written: true }); // somebody looks at what it did
 });
