@@ -101,6 +101,16 @@ export function makeScale(busy: [number, number][], from: number, to: number, le
 
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 15000, 30000, 60000, 120000, 300000, 600000, 900000, 1800000, 3600000, 7200000, 21600000, 43200000, 86400000, 172800000, 604800000, 2592000000];
 
+/** A time that can be told from the one a step before it, where duration() would say the same of both. */
+function tickText(time: number, step: number): string {
+  if (time === 0) return "0";
+  const shows = time < 1000 ? 1 : time < 9950 ? 100 : time < 3600000 ? 1000 : time < 86400000 ? 60000 : 3600000;
+  if (step >= shows) return duration(time);
+  if (time < 59950) return (time / 1000).toFixed(step >= 100 ? 1 : step >= 10 ? 2 : 3) + "\u00a0s";
+  const over = time % shows;
+  return over ? "+" + duration(over) : duration(time);
+}
+
 /** Times to write above: since the start of the run, none too near to the next. */
 export function ticks(scale: Scale, start: number, room: number): { x: number; text: string }[] {
   const out: { x: number; text: string }[] = [];
@@ -110,7 +120,7 @@ export function ticks(scale: Scale, start: number, room: number): { x: number; t
     for (let time = Math.ceil((piece.from - start) / step) * step; time + start <= piece.to; time += step) {
       const x = scale.x(time + start);
       if (out.length && x - out.at(-1)!.x < room * 0.8) continue;
-      out.push({ x, text: time === 0 ? "0" : duration(time) });
+      out.push({ x, text: tickText(time, step) });
     }
   }
   return out;
