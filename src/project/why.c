@@ -1,5 +1,7 @@
 /* why.c: see why.h. Liveness says in which state the run is; here that becomes one code and the
    words of its sentence, which why_value.c puts together. */
+#include <string.h>
+
 #include "base/json.h"
 #include "model/limit.h"
 #include "model/policy.h"
@@ -91,6 +93,14 @@ static hf_why_code blocked_code(hf_slice reason, hf_slice expected, hf_slice rec
     return HF_WHY_REPLAY_BLOCKED_SHAPE;
 }
 
+/* The message without the step that it begins with: the sentence has named it. */
+static const char *behind_step(hf_mem *mem, const char *message, int64_t step)
+{
+    const char *named = hf_mem_format(mem, "step %lld: ", (long long)step);
+
+    return named && strncmp(message, named, strlen(named)) == 0 ? message + strlen(named) : message;
+}
+
 /* The blocked task says why, in the words of the turn that found it. */
 static void about_blocked(hf_why_answer *a)
 {
@@ -111,7 +121,8 @@ static void about_blocked(hf_why_answer *a)
                          hf_slice_of(hf_str(body, "replay_blocked_expected_history_shape", "")),
                          hf_slice_of(hf_str(body, "replay_blocked_recorded_event_types", "")));
         a->step = hf_int(body, "replay_blocked_workflow_sequence", 0);
-        a->detail = hf_str(body, "message", "code and history disagree");
+        a->detail =
+            behind_step(a->mem, hf_str(body, "message", "code and history disagree"), a->step);
         a->line = hf_str(body, "source_line", NULL);
     }
 }

@@ -89,6 +89,7 @@ HF_BOTH_ENGINES(why_replay_blocked)
     hf_kit_ok(d, hf_test_drain(d));
     for (size_t i = 0; i < 4; i++) {
         ck_assert_str_eq(code(d, ids[i]), codes[i]);
+        ck_assert_ptr_null(strstr(hf_str(why(d, ids[i]), "text", ": step "), ": step "));
         ck_assert_str_eq(hf_str(why(d, ids[i]), "liveness.liveness_state", ""),
                          "workflow_replay_blocked");
         ck_assert(hf_bool(why(d, ids[i]), "liveness.task_problem", false));
