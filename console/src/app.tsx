@@ -5,6 +5,7 @@ import "./css/base.css";
 import "./css/more.css";
 import "./css/run.css";
 import "./css/pages.css";
+import "./css/forced.css";
 import { Frame, PAGES } from "./frame";
 import { loggedOut, Refusal, refusalOf } from "./lib/api";
 import "./lib/prefs";

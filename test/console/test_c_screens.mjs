@@ -22,10 +22,11 @@ const SCREENS = [
   ["settings", "Settings"],
   ["settings?tab=namespaces", "Settings"],
   ["settings?tab=tokens", "Settings"],
+  ["settings?tab=numbers", "Settings"],
   ["settings?tab=about", "Settings"],
 ];
 
-for (const [size, width, height] of [["", 1440, 900], ["phone-", 390, 844]])
+for (const [size, width, height] of [["", 1440, 900], ["phone-", 390, 844], ["narrow-", 320, 700]])
   test(`every screen opens, light and dark, ${width} px`, async ({ site, browser, shots }) => {
     const page = await enter(browser, site, { width, height });
     const wrong = [];
@@ -40,6 +41,8 @@ for (const [size, width, height] of [["", 1440, 900], ["phone-", 390, 844]])
       }
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       if (wide > 0) wrong.push(`${where}: scrolls ${wide} px sideways`);
+      const broken = await page.evaluate(() => [...document.querySelectorAll("main dt")].filter((one) => one.clientWidth < 60 && one.clientHeight > 40).map((one) => one.innerText));
+      if (broken.length) wrong.push(`${where}: names are broken by letters: ${broken.slice(0, 3)}`);
     }
     equal(wrong, []);
     quiet(page);

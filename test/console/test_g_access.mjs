@@ -62,9 +62,11 @@ test("every screen about runs is without barriers, light and dark, wide and narr
         await page.screenshot({ path: join(shots, `${name}-${theme}.png`) });
         wrong.push(...(await barriers(page, theme === "dark" ? ["color-contrast"] : undefined)).map((one) => `${where}, ${theme}: ${one}`));
       }
-      await page.setViewportSize({ width: 390, height: 844 });
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      if (wide > 0) wrong.push(`${where}: scrolls ${wide} px sideways`);
+      for (const width of [320, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        if (wide > 0) wrong.push(`${where}: scrolls ${wide} px sideways at ${width} px`);
+      }
       await page
         .waitForFunction(() => {
           const place = document.querySelector("nav.tabs [aria-current]")?.getBoundingClientRect();
@@ -84,6 +86,36 @@ test("every screen about runs is without barriers, light and dark, wide and narr
   const half = Math.ceil(screens.length / 2);
   await Promise.all([walk(0, half), walk(half)]);
   equal(wrong, []);
+});
+
+test("where the system chooses the colours, what is chosen and how runs stand are told by more than colour", async ({ site, browser, shots }) => {
+  await site.start("order", "forced-1", { sku: "TEA-1", amount: 650 });
+  const page = await enter(browser, site);
+  await page.emulateMedia({ forcedColors: "active" });
+  const style = (locator, name, part) => locator.evaluate((one, [name, part]) => getComputedStyle(one, part)[name], [name, part]);
+  await follow(page, "runs");
+  await settled(page, "Runs");
+  for (const state of await page.locator("main tbody .st").all()) {
+    ok((await state.locator("svg").count()) === 1 && (await state.innerText()).trim(), `a state is a shape and a word: ${await state.innerHTML()}`);
+  }
+  const frame = (locator) => style(locator, "outlineStyle");
+  equal([await frame(page.locator(".rail a.on")), await frame(page.locator(".rail a:not(.on)").first())], ["solid", "none"], "frames of the page that is open, and of another");
+  equal([await frame(page.locator(".view.on")), await frame(page.locator(".view:not(.on)").first())], ["solid", "none"], "frames of the list that is open, and of another");
+  equal(await frame(page.locator("main")), "none", "a frame around the page, which has the focus");
+  await page.screenshot({ path: join(shots, "runs-forced.png") });
+  await follow(page, "runs/forced-1?tab=steps&view=events&event=3");
+  await settled(page, "forced-1");
+  const line = (locator) => style(locator, "borderBottomColor");
+  const tabs = page.getByRole("navigation", { name: "Parts of the run" });
+  ok((await line(tabs.locator("a.on"))) !== (await line(tabs.locator("a:not(.on)").first())), "the line below the tab that is open differs from the others");
+  equal(await frame(page.locator("main tr.sel")), "solid", "the frame of the event that is chosen");
+  await page.screenshot({ path: join(shots, "run-forced.png") });
+  await follow(page, "batches/" + site.batch);
+  await settled(page, /^Batch/);
+  const bar = page.locator("main .meter i").first();
+  ok((await style(bar, "backgroundColor")) !== (await style(page.locator("main"), "backgroundColor")), "how far a batch is can be seen");
+  quiet(page);
+  await page.context().close();
 });
 
 test("dialogs are without barriers, and give the focus back", async ({ site, browser, shots }) => {

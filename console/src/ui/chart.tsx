@@ -248,7 +248,7 @@ export function Plot({ title, at, series, stacked, unit = "", say, before = "bef
                 </g>
               ))}
               {xTicks(from, to, Math.max(2, width.value / 90)).map((when) => (
-                <text key={when} class="mid" x={over(when)} y={HEIGHT - 6}>
+                <text key={when} class="mid" x={Math.min(over(when), width.value - 17)} y={HEIGHT - 6}>
                   {clock(when)}
                 </text>
               ))}
