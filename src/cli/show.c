@@ -227,7 +227,8 @@ const char *hf_cli_show_event(hf_mem *mem, hf_value event)
         what = hf_str(event, names[i], "");
     if (attempt > 0)
         what = hf_mem_format(mem, "%s attempt %lld", what, (long long)attempt);
-    else if (hf_get(event, "payload.delay_seconds"))
-        what = hf_mem_format(mem, "%lld s", (long long)hf_int(event, "payload.delay_seconds", 0));
+    else if (strcmp(hf_str(event, "type", ""), "TimerScheduled") == 0) /* delay_seconds are whole */
+        what = span_between(mem, hf_str(event, "recorded_at", ""),
+                            hf_str(event, "payload.fire_at", ""));
     return what && message ? hf_mem_format(mem, "%s%s%s", what, *what ? ": " : "", message) : what;
 }
