@@ -128,10 +128,19 @@ test("a clock that is wrong by an hour changes no age", async ({ site, browser }
     await page.goto(await site.loginLink());
     await page.goto("console/runs/live-clock");
     await settled(page, "live-clock");
-    const facts = await page.locator("main .facts").innerText();
     const began = Date.parse((await site.ask("GET", "console/api/runs/live-clock")).started_at);
-    const seconds = Math.ceil((Date.now() - began) / 1000);
-    ok(/ [\d.]+\s(ms|s)$/.test(facts) || seconds > 55, `an age of ${seconds} s is shown as: ${facts}`);
+    const right = async (when) => {
+      const facts = await page.locator("main .facts").innerText();
+      const seconds = Math.ceil((Date.now() - began) / 1000);
+      ok(/ [\d.]+\s(ms|s)$/.test(facts) || seconds > 55, `${when}, an age of ${seconds} s is shown as: ${facts}`);
+    };
+    await right("from the start");
+    await page.clock.setSystemTime(Date.now()); // somebody sets it right
+    await follow(page, "queues");
+    await settled(page, "Queues");
+    await openRun(page, "live-clock");
+    await page.waitForTimeout(2100); // ages grow once a second
+    await right("after it was set");
     await page.goto("console/overview?range=15m");
     await page.getByRole("img", { name: /^Started/ }).waitFor();
     const said = /(\d\d):(\d\d):/.exec(await page.locator("main .head .d").innerText());

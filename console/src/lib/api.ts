@@ -1,6 +1,7 @@
 // Asking the server. The browser's session is a cookie that scripts cannot read; what changes something carries a header that
 // other sites cannot send. Errors are the published ones.
 import { computed, signal } from "@preact/signals";
+import { rightNow, skew } from "./format";
 import { parse, stringify, type Json } from "./json";
 import { base, query, root, type Query } from "./router";
 
@@ -108,7 +109,16 @@ async function send<T>(method: string, where: string, values: Query, body?: stri
     throw new Refusal(0, "unreachable", "The server cannot be reached.");
   }
   unreachable.value = false;
+  timed(response);
   return answer(response, text) as T;
+}
+
+const ASTRAY_MS = 5000; // an answer says whole seconds, and took some time
+
+/** A clock that somebody sets, or that sleeps with its machine, goes wrong while a page is open: every answer says what time it is. */
+function timed(response: Response) {
+  const there = Date.parse(response.headers.get("Date") ?? "");
+  if (Math.abs(there - rightNow()) > ASTRAY_MS) skew.value = there - Date.now();
 }
 
 /** Changes something: what is shown is asked again. */
