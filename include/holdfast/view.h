@@ -16,12 +16,14 @@ extern "C" {
 
 /* Runs, newest first.
      filters   {field: value, "labels": {..}, "search_attributes": {..}}; see hf_list_filters. "q"
-               among them is a query line, of which every word must be understood
+               among them is a query line, of which every word must be understood; "not" has what
+               is left out: {field: [value, ..], "labels": {name: [value, ..]}}
      q         a query line: words such as type:order is:open started<1h, which win over `filters`.
                A word that is not understood is told in the answer's `query`, and the rest is asked
      view      id of a saved or system view, whose filters come first and yield to `filters`
      bucket    "running", "completed", "failed", "cancelled" or "terminated"
      limit     rows of a page, 1 to 1000; 50
+     order     "oldest": the oldest come first; else the newest
      cursor    what the page before returned
      facets    names to count by: status, workflow_type, queue, wait_kind, compatibility,
                closed_reason, failure, label:KEY

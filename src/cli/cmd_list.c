@@ -55,10 +55,10 @@ static hf_status list_pages(list_job *job, hf_mem *mem, hf_value_list *rows, hf_
         hf_value page = NULL;
         hf_value request = hf_json_(
             mem,
-            "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s, 'view': %s, "
+            "{'filters': %p, 'bucket': %s, 'limit': %lld, 'cursor': %s, 'view': %s, 'order': %s, "
             "'owner': 'operators'}",
             (const void *)job->filters, job->bucket, (long long)(left < PAGE ? left : PAGE), cursor,
-            job->call->flags[HF_CLI_FLAG_VIEW]);
+            job->call->flags[HF_CLI_FLAG_VIEW], job->call->flags[HF_CLI_FLAG_ORDER]);
 
         if (job->quiet && !cursor)
             request = hf_value_merge(

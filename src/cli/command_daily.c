@@ -28,7 +28,9 @@ const hf_cli_command hf_cli_daily[] = {
      .text = "Lists runs. Each QUERY is part of an id, or a filter: type=order, status=failed, "
              "id=order-42; every field of the list can be one: queue=billing, "
              "business_key=B-7, wait_kind=timer; label=team=blue and search_attribute=amount>=5 "
-             "take a name as well. A filter that is not known, or is given twice, is refused. With "
+             "take a name as well; q='is:open -type:order' is a line as the console has it, in "
+             "which a minus leaves out. A filter that is not known, or is given twice, is refused. "
+             "With "
              "--watch it goes on and prints what is new or has changed.\n\nReading a store never "
              "changes it and works while a server owns it.",
      .example = "holdfast ls type=order status=running --columns workflow_id,started_at",
@@ -37,6 +39,7 @@ const hf_cli_command hf_cli_daily[] = {
      .target = true,
      .flags = FLAGS_TARGET | BIT(HF_CLI_FLAG_LIMIT) | BIT(HF_CLI_FLAG_COLUMNS) |
               BIT(HF_CLI_FLAG_WATCH) | BIT(HF_CLI_FLAG_VIEW),
+     .more = MORE(HF_CLI_FLAG_ORDER),
      .formats = FORMATS_LIST,
      .exits = {{HF_CLI_EXIT_OK, NULL},
                {HF_CLI_EXIT_NOTFOUND, "there is no such store or namespace"},

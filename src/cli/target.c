@@ -370,6 +370,7 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
     const char *bucket = hf_str(request, "bucket", NULL);
     const char *cursor = hf_str(request, "cursor", NULL);
     const char *view = hf_str(request, "view", NULL);
+    const char *order = hf_str(request, "order", NULL);
     hf_mem *mem = target->call->mem;
     hf_slice key;
     hf_value item;
@@ -384,6 +385,8 @@ static hf_status list_path(hf_cli_target *target, hf_value request, hf_buf *path
                           (long long)hf_int(request, "wait_changes", 0), LIST_WAIT_S);
     if (view)
         path_add(path, hf_client_path(mem, "&view=%s", view));
+    if (order)
+        path_add(path, hf_client_path(mem, "&order=%s", order));
     for (size_t i = 0; hf_value_member(filters, i, &key, &item); i++) {
         hf_slice known = hf_slice_equal(key, HF_SLICE("status")) ? HF_SLICE("run_status") : key;
         const char *name = hf_mem_text(mem, known);

@@ -245,6 +245,98 @@ static bool name_is(hf_slice name, const char *a, const char *b)
     return hf_slice_equal(name, hf_slice_of(a)) || hf_slice_equal(name, hf_slice_of(b));
 }
 
+/* ---- what is left out */
+
+/* Of some runs only history can say what they have of the first; a moment has an opposite. */
+static bool can_be_left_out(const field *f)
+{
+    switch ((int)(f - fields)) {
+    case HF_FILTER_LIVENESS_STATE:
+    case HF_FILTER_REPAIR_BLOCKED_REASON:
+    case HF_FILTER_REPAIR_ATTENTION:
+    case HF_FILTER_TASK_PROBLEM:
+    case HF_FILTER_RUN_ID:
+    case HF_FILTER_RUN_ID_CONTAINS:
+        return false;
+    }
+    return f->type != T;
+}
+
+/* One value or a list of them, as a list; each is read as the filter `f`, or a label (NULL). */
+static hf_status values_read(hf_mem *mem, const field *f, hf_value given, hf_value *out_list,
+                             hf_err *err)
+{
+    bool many = hf_value_kind_of(given) == HF_VALUE_ARRAY;
+    hf_value_list *list = hf_value_array(mem);
+    hf_status st = HF_OK;
+
+    for (size_t i = 0; !st && i < (many ? hf_len(given) : 1); i++) {
+        hf_value item = many ? hf_at(given, i) : given;
+        hf_value value = NULL;
+        hf_slice text = {0};
+
+        if (f) {
+            st = field_read(mem, f, item, &value, err);
+        } else {
+            st = text_read(mem, "labels", item, &text, err);
+            value = text.len ? hf_value_string(mem, text) : NULL;
+        }
+        if (!st && value)
+            hf_value_append(list, value);
+    }
+    *out_list = hf_value_finish(list);
+    return st ? st : *out_list ? HF_OK : hf_err_nomem(err, "a filter");
+}
+
+static hf_status labels_without(hf_mem *mem, hf_value given, hf_value *out_labels, hf_err *err)
+{
+    hf_value_list *labels = hf_value_object(mem);
+    hf_slice key;
+    hf_value item;
+    hf_value list = NULL;
+    hf_status st = HF_OK;
+
+    if (hf_value_kind_of(given) != HF_VALUE_OBJECT)
+        return value_bad("labels", "an object of names and values", err);
+    for (size_t i = 0; !st && hf_value_member(given, i, &key, &item); i++) {
+        if (!key_ok(key))
+            return value_bad("labels", "names of 1 to 64 of A-Z a-z 0-9 _ . : -", err);
+        st = values_read(mem, NULL, item, &list, err);
+        if (!st && hf_len(list))
+            hf_value_set(labels, key, list);
+    }
+    *out_labels = hf_value_finish(labels);
+    return st ? st : *out_labels ? HF_OK : hf_err_nomem(err, "a filter");
+}
+
+/* {field: value or [value, ...], ..., "labels": {name: value or [...]}} */
+static hf_status without_read(hf_mem *mem, hf_value given, hf_value *out_without, hf_err *err)
+{
+    hf_value_list *all = hf_value_object(mem);
+    hf_slice name;
+    hf_value item;
+    hf_status st = HF_OK;
+
+    if (given && hf_value_kind_of(given) != HF_VALUE_OBJECT)
+        return value_bad("not", "an object of names and values", err);
+    for (size_t i = 0; !st && hf_value_member(given, i, &name, &item); i++) {
+        const field *f = field_find(name);
+        hf_value read = NULL;
+
+        if (hf_slice_equal(name, HF_SLICE("labels")))
+            st = labels_without(mem, item, &read, err);
+        else if (f && can_be_left_out(f))
+            st = values_read(mem, f, item, &read, err);
+        else
+            st = hf_err_set(err, HF_INVALID, "nothing can be left out by %.*s",
+                            name.len > KEY_SHOWN ? KEY_SHOWN : (int)name.len, name.ptr);
+        if (!st && hf_len(read))
+            hf_value_set(all, name, read);
+    }
+    *out_without = hf_value_finish(all);
+    return st ? st : *out_without ? HF_OK : hf_err_nomem(err, "a filter");
+}
+
 /* Names the filters that there are. */
 static hf_status unknown(hf_slice name, hf_err *err)
 {
@@ -254,7 +346,7 @@ static hf_status unknown(hf_slice name, hf_err *err)
     for (size_t i = 0; i < FIELD_COUNT; i++)
         hf_buf_add_format(&names, "%s, ", fields[i].name);
     st = hf_err_set(err, HF_INVALID,
-                    "there is no filter \"%.*s\"; there are: %slabels and search_attributes",
+                    "there is no filter \"%.*s\"; there are: %slabels, search_attributes and not",
                     name.len > KEY_SHOWN ? KEY_SHOWN : (int)name.len, name.ptr,
                     hf_buf_ok(&names) ? hf_buf_text(&names) : "");
     hf_buf_fini(&names);
@@ -266,6 +358,7 @@ hf_status hf_filter_read(hf_mem *mem, hf_value given, hf_value *out_filters, hf_
     hf_value_list *list = hf_value_object(mem);
     hf_value labels = NULL;
     hf_value attributes = NULL;
+    hf_value without = NULL;
     hf_slice name;
     hf_value item;
     hf_status st = HF_OK;
@@ -286,6 +379,8 @@ hf_status hf_filter_read(hf_mem *mem, hf_value given, hf_value *out_filters, hf_
             st = labels_read(mem, "labels", item, &labels, err);
         } else if (name_is(name, "search_attributes", "search_attribute")) {
             st = attributes_read(mem, "search_attributes", item, &attributes, err);
+        } else if (hf_slice_equal(name, HF_SLICE("not"))) {
+            st = without_read(mem, item, &without, err);
         } else if (!f) {
             st = unknown(name, err);
         } else {
@@ -298,10 +393,39 @@ hf_status hf_filter_read(hf_mem *mem, hf_value given, hf_value *out_filters, hf_
         hf_value_set(list, HF_SLICE("labels"), labels);
     if (attributes && hf_len(attributes))
         hf_value_set(list, HF_SLICE("search_attributes"), attributes);
+    if (without && hf_len(without))
+        hf_value_set(list, HF_SLICE("not"), without);
     if (st)
         return st;
     *out_filters = hf_value_finish(list);
     return *out_filters ? HF_OK : hf_err_nomem(err, "filters");
+}
+
+/* What either leaves out: lists of the same name become one. */
+static hf_value both_left_out(hf_mem *mem, hf_value a, hf_value b)
+{
+    bool lists = hf_value_kind_of(a) == HF_VALUE_ARRAY;
+    hf_value_list *list = lists ? hf_value_array(mem) : hf_value_object(mem);
+    hf_slice name;
+    hf_value item;
+
+    if (!a || !b)
+        return a ? a : b;
+    for (size_t i = 0; lists && i < hf_len(a) + hf_len(b); i++) {
+        bool again = false;
+
+        item = i < hf_len(a) ? hf_at(a, i) : hf_at(b, i - hf_len(a));
+        for (size_t j = 0; i >= hf_len(a) && j < hf_len(a); j++)
+            again = again || hf_value_equal(hf_at(a, j), item);
+        if (!again)
+            hf_value_append(list, item);
+    }
+    for (size_t i = 0; !lists && hf_value_member(a, i, &name, &item); i++)
+        hf_value_set(list, name, both_left_out(mem, item, hf_value_find(b, name)));
+    for (size_t i = 0; !lists && hf_value_member(b, i, &name, &item); i++)
+        if (!hf_value_find(a, name))
+            hf_value_set(list, name, item);
+    return hf_value_finish(list);
 }
 
 static hf_value joined(hf_mem *mem, hf_value earlier, hf_value later)
@@ -316,10 +440,11 @@ static hf_value joined(hf_mem *mem, hf_value earlier, hf_value later)
     for (size_t i = 0; hf_value_member(later, i, &name, &item); i++) {
         hf_value before = hf_value_find(earlier, name);
 
-        hf_value_set(list, name,
-                     before && name_is(name, "labels", "search_attributes")
-                         ? sorted(mem, joined(mem, before, item))
-                         : item);
+        if (before && hf_slice_equal(name, HF_SLICE("not")))
+            item = both_left_out(mem, before, item);
+        else if (before && name_is(name, "labels", "search_attributes"))
+            item = sorted(mem, joined(mem, before, item));
+        hf_value_set(list, name, item);
     }
     return hf_value_finish(list);
 }
@@ -363,6 +488,28 @@ static void index_sql(hf_piece_sql *sql, field_id id, int64_t number)
     }
 }
 
+/* The value as a condition compares with it. */
+static hf_db_value param_of(const field *f, hf_value value)
+{
+    hf_slice text = hf_value_slice(value);
+    int64_t us = 0;
+
+    switch (f->type) {
+    case S:
+    case C:
+        break;
+    case W:
+        return hf_db_int(hf_vocab_by_text(f->words, text)->number);
+    case B:
+        return hf_db_int(hf_bool(value, "", false));
+    case T:
+        if (!hf_clock_parse(text, &us))
+            (void)hf_slice_int(text, &us);
+        return hf_db_int(us);
+    }
+    return hf_db_text(text);
+}
+
 static void number_sql(hf_piece_sql *sql, field_id id, int64_t number, hf_filter_rest *rest)
 {
     if (id == HF_FILTER_STATUS_BUCKET && number == HF_STATUS_BUCKET_COMPLETED) {
@@ -386,36 +533,23 @@ static void number_sql(hf_piece_sql *sql, field_id id, int64_t number, hf_filter
 static void field_sql(hf_piece_sql *sql, field_id id, hf_value value, hf_filter_rest *rest)
 {
     const field *f = &fields[id];
-    hf_slice text = hf_value_slice(value);
-    int64_t us = 0;
 
     if (id == HF_FILTER_RUN_ID) {
-        run_id_sql(sql, text, rest);
-        return;
-    }
-    if (id == HF_FILTER_RUN_ID_CONTAINS) {
-        rest->run_id_part = text;
-        return;
-    }
-    switch (f->type) {
-    case S:
-    case C:
-        hf_piece_param(sql, hf_db_text(text));
+        run_id_sql(sql, hf_value_slice(value), rest);
+    } else if (id == HF_FILTER_RUN_ID_CONTAINS) {
+        rest->run_id_part = hf_value_slice(value);
+    } else if (f->type == W || f->type == B) {
+        number_sql(sql, id, param_of(f, value).number, rest);
+    } else {
+        hf_piece_param(sql, param_of(f, value));
         hf_piece_and(sql, f->condition);
-        return;
-    case W:
-        number_sql(sql, id, hf_vocab_by_text(f->words, text)->number, rest);
-        return;
-    case B:
-        number_sql(sql, id, hf_bool(value, "", false), rest);
-        return;
-    case T:
-        if (!hf_clock_parse(text, &us))
-            (void)hf_slice_int(text, &us);
-        hf_piece_param(sql, hf_db_int(us));
-        hf_piece_and(sql, f->condition);
-        return;
     }
+}
+
+static void label_params(hf_piece_sql *sql, hf_slice name, hf_value value)
+{
+    hf_piece_param(sql, hf_db_text(name));
+    hf_piece_param(sql, hf_db_text(hf_value_slice(value)));
 }
 
 static void labels_sql(hf_piece_sql *sql, hf_value labels)
@@ -424,10 +558,30 @@ static void labels_sql(hf_piece_sql *sql, hf_value labels)
     hf_value item;
 
     for (size_t i = 0; hf_value_member(labels, i, &name, &item); i++) {
-        hf_piece_param(sql, hf_db_text(name));
-        hf_piece_param(sql, hf_db_text(hf_value_slice(item)));
+        label_params(sql, name, item);
         hf_piece_and(sql, HF_PIECE_FILTER_LABEL);
     }
+}
+
+/* Runs that have one of these values are left out; those that have none at all are not. */
+static void without_sql(hf_piece_sql *sql, hf_value without)
+{
+    hf_value labels = hf_value_find(without, HF_SLICE("labels"));
+    hf_slice name;
+    hf_value list;
+
+    for (size_t i = 0; i < FIELD_COUNT; i++) {
+        list = hf_value_find(without, hf_slice_of(fields[i].name));
+        for (size_t j = 0; j < hf_len(list); j++) {
+            hf_piece_param(sql, param_of(&fields[i], hf_at(list, j)));
+            hf_piece_and_not(sql, fields[i].condition);
+        }
+    }
+    for (size_t i = 0; hf_value_member(labels, i, &name, &list); i++)
+        for (size_t j = 0; j < hf_len(list); j++) {
+            label_params(sql, name, hf_at(list, j));
+            hf_piece_and_not(sql, HF_PIECE_FILTER_LABEL);
+        }
 }
 
 /* A number that a text says; false when it says none. */
@@ -531,6 +685,7 @@ void hf_filter_add(hf_value filters, hf_piece_sql *sql, hf_filter_rest *out_rest
     }
     labels_sql(sql, hf_value_find(filters, HF_SLICE("labels")));
     attributes_sql(sql, hf_value_find(filters, HF_SLICE("search_attributes")));
+    without_sql(sql, hf_value_find(filters, HF_SLICE("not")));
 }
 
 /* ---- the definition */

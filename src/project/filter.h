@@ -31,14 +31,14 @@ typedef struct hf_filter_rest {
     int64_t attention;
 } hf_filter_rest;
 
-/* Reads, trims and checks: an object {field: value, ..., "labels": {..}, "search_attributes": {..}}
-   without what is empty. Also takes "label" and "search_attribute" for the last two. HF_INVALID
-   names the field. */
+/* Reads, trims and checks: an object {field: value, ..., "labels": {..}, "search_attributes": {..},
+   "not": {field: [value, ..], .., "labels": {name: [value, ..]}}} without what is empty. Also takes
+   "label" and "search_attribute", and one value in place of a list. HF_INVALID names the field. */
 HF_NODISCARD hf_status hf_filter_read(hf_mem *mem, hf_value given, hf_value *out_filters,
                                       hf_err *err);
 
-/* What is in `later` wins; labels and search attributes are merged key by key and sorted. Both are
-   what hf_filter_read returned. NULL: no memory. */
+/* What is in `later` wins; labels and search attributes are merged key by key and sorted, and what
+   either leaves out is left out. Both are what hf_filter_read returned. NULL: no memory. */
 hf_value hf_filter_merge(hf_mem *mem, hf_value earlier, hf_value later);
 
 /* Adds the conditions to a statement that has come to them. `filters` NULL: none. */

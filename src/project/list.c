@@ -182,12 +182,12 @@ static hf_status page_once(hf_db *db, const hf_list_query *query, hf_slice behin
     if (behind.len) {
         hf_piece_param(&sql, hf_db_int(us));
         hf_piece_param(&sql, hf_db_int(run));
-        hf_piece_add(&sql, HF_PIECE_LIST_BEHIND);
+        hf_piece_add(&sql, query->oldest ? HF_PIECE_LIST_BEHIND_OLDEST : HF_PIECE_LIST_BEHIND);
     }
     hf_filter_add(query->filters, &sql, &rest);
     scan = rest.run_id_part.len ? SCAN_MAX : p->limit;
     hf_piece_param(&sql, hf_db_int(scan + 1));
-    hf_piece_add(&sql, HF_PIECE_LIST_ORDER);
+    hf_piece_add(&sql, query->oldest ? HF_PIECE_LIST_ORDER_OLDEST : HF_PIECE_LIST_ORDER);
     if (!rest.never) {
         st = hf_piece_query(db, &sql, &cursor, err);
         if (!st)

@@ -1,6 +1,7 @@
 /* list.h: runs as lists show them: filtered, newest first, page after page. The order is
-   sort_timestamp descending, then run id descending; a page goes on behind the sort key of the last
-   row, so that runs which start meanwhile move nothing. Rows come from the summary and the rows it
+   sort_timestamp descending, then run id descending, or both ascending: the orders that an index
+   has. A page goes on behind the sort key of the last row, so that runs which start meanwhile move
+   nothing. Rows come from the summary and the rows it
    is copied from; only where rows of open work are missing is history asked. Reads only. */
 #ifndef HF_PROJECT_LIST_H
 #define HF_PROJECT_LIST_H
@@ -27,7 +28,8 @@ typedef struct hf_list_query {
     int64_t namespace_key;
     hf_value filters; /* of hf_filter_read; NULL: none */
     int64_t limit;    /* 0: HF_LIST_LIMIT */
-    hf_slice cursor;  /* a sort key; empty: from the newest */
+    bool oldest;      /* first; else the newest */
+    hf_slice cursor;  /* a sort key; empty: from the first */
     hf_value facets;  /* names to count by; NULL: none */
     bool total;       /* count all that match */
     /* For what moves runs on: the time (0: nothing is late) and who serves tasks; see piece.h. */

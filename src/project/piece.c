@@ -126,6 +126,13 @@ void hf_piece_and(hf_piece_sql *sql, hf_piece piece)
     hf_piece_add(sql, piece);
 }
 
+void hf_piece_and_not(hf_piece_sql *sql, hf_piece piece)
+{
+    hf_buf_add_text(&sql->text, " AND (");
+    hf_piece_add(sql, piece);
+    hf_buf_add_text(&sql->text, ") IS NOT TRUE");
+}
+
 hf_status hf_piece_query(hf_db *db, hf_piece_sql *sql, hf_db_cursor **out_cursor, hf_err *err)
 {
     if (sql->count > HF_PIECE_PARAMS_MAX)

@@ -49,6 +49,9 @@ void hf_piece_add(hf_piece_sql *sql, hf_piece piece);
 /* Adds " AND " and the piece. */
 void hf_piece_and(hf_piece_sql *sql, hf_piece piece);
 
+/* Adds " AND " and that the piece, a condition, is not true: what it cannot say counts. */
+void hf_piece_and_not(hf_piece_sql *sql, hf_piece piece);
+
 /* Runs it. HF_INVALID when there are too many parameters, HF_NOMEM. */
 HF_NODISCARD hf_status hf_piece_query(hf_db *db, hf_piece_sql *sql, hf_db_cursor **out_cursor,
                                       hf_err *err);

@@ -119,7 +119,15 @@ typedef struct reading {
     hf_err *err;
 } reading;
 
-/* Adds a filter that a word asks for; one value for each. */
+static hf_value pair(hf_mem *mem, hf_slice name, hf_value item)
+{
+    hf_value_list *list = hf_value_object(mem);
+
+    hf_value_set(list, name, item);
+    return hf_value_finish(list);
+}
+
+/* Adds a filter that a word asks for: one value for each, but any number that are left out. */
 static hf_status filter_add(reading *r, word *w, hf_value given)
 {
     hf_value checked = NULL;
@@ -127,9 +135,11 @@ static hf_status filter_add(reading *r, word *w, hf_value given)
     hf_value item = NULL;
     hf_slice name = {0};
     hf_err why = {0};
-    hf_status st =
-        given ? hf_filter_read(r->mem, given, &checked, &why) : hf_err_nomem(&why, "a query");
+    hf_status st;
 
+    if (given && w->not )
+        given = pair(r->mem, HF_SLICE("not"), given);
+    st = given ? hf_filter_read(r->mem, given, &checked, &why) : hf_err_nomem(&why, "a query");
     if (st == HF_INVALID) {
         char first = why.text[0];
 
@@ -144,21 +154,13 @@ static hf_status filter_add(reading *r, word *w, hf_value given)
         w->error = "A value is missing.";
         return HF_OK;
     }
-    before = hf_value_find(r->filters, name);
+    before = w->not ? NULL : hf_value_find(r->filters, name);
     if (before && !hf_value_equal(before, item)) {
         w->error = "Something else is asked for already, and both cannot be at once.";
         return HF_OK;
     }
     r->filters = hf_filter_merge(r->mem, r->filters, checked);
     return r->filters ? HF_OK : hf_err_nomem(r->err, "a query");
-}
-
-static hf_value pair(hf_mem *mem, hf_slice name, hf_value item)
-{
-    hf_value_list *list = hf_value_object(mem);
-
-    hf_value_set(list, name, item);
-    return hf_value_finish(list);
 }
 
 static hf_status text_add(reading *r, word *w, const char *filter, hf_slice value)
@@ -337,7 +339,10 @@ static hf_status colon_add(reading *r, word *w)
     if (hf_slice_equal(w->field, HF_SLICE("is")))
         return state_add(r, w);
     if (hf_query_word_named(w, "label.", &name))
-        return member_add(r, w, "labels", name, hf_value_string(r->mem, w->value));
+        return w->not ? filter_add(r, w,
+                                   pair(r->mem, HF_SLICE("labels"),
+                                        pair(r->mem, name, hf_value_string(r->mem, w->value))))
+                      : member_add(r, w, "labels", name, hf_value_string(r->mem, w->value));
     for (size_t i = 0; i < HF_QUERY_FIELDS; i++)
         if (hf_slice_equal(w->field, hf_slice_of(hf_query_fields[i].word)))
             return field_add(r, w, &hf_query_fields[i]);
@@ -356,23 +361,32 @@ static bool known(const word *w)
     return found;
 }
 
+static bool is_time(const word *w)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < HF_QUERY_TIMES && !found; i++)
+        found = hf_slice_equal(w->field, hf_slice_of(hf_query_times[i].word));
+    return found;
+}
+
 static hf_status word_add(reading *r, word *w)
 {
     hf_slice name = {0};
 
     if (w->error)
         return HF_OK;
-    if (w->not )
-        w->error = "Nothing can be left out by a minus: ask for what should be there.";
-    else if (!w->sign)
+    if (!w->sign)
         return plain_add(r, w);
-    for (size_t i = 0; !w->error && i < HF_QUERY_TIMES; i++)
+    for (size_t i = 0; !w->not &&i < HF_QUERY_TIMES; i++)
         if (hf_slice_equal(w->field, hf_slice_of(hf_query_times[i].word)))
             return time_add(r, w, &hf_query_times[i]);
-    if (!w->error && hf_query_word_named(w, "attr.", &name))
+    if (!w->not &&hf_query_word_named(w, "attr.", &name))
         return attribute_add(r, w, name);
-    if (!w->error && w->sign[0] != ':' && known(w))
+    if (w->sign[0] != ':' && known(w))
         w->error = "This field takes a colon and a value.";
+    else if (w->not &&!known(w) && (is_time(w) || hf_query_word_named(w, "attr.", &name)))
+        w->error = "A minus leaves out states, fields and labels; ask for the opposite of this.";
     return w->error ? HF_OK : colon_add(r, w);
 }
 

@@ -57,9 +57,9 @@ static const char *plain(hf_mem *mem, hf_value item)
     return hf_value_kind_of(item) == HF_VALUE_STRING ? hf_str(item, "", NULL) : hf_text(mem, item);
 }
 
-static const char attribute[] = "attr."; /* its values have types */
+static const char attribute[] = " attr."; /* its values have types */
 
-/* "region:eu" or "amount>5" behind a prefix. False: it cannot be said. */
+/* "region:eu" or "amount>5" behind a prefix, such as " label.". False: it cannot be said. */
 static bool member_write(hf_buf *out, const char *prefix, hf_slice name, const char *sign,
                          hf_mem *mem, hf_value item)
 {
@@ -67,7 +67,7 @@ static bool member_write(hf_buf *out, const char *prefix, hf_slice name, const c
 
     if (!text || memchr(name.ptr, ':', name.len))
         return false;
-    hf_buf_add_format(out, " %s%.*s%s", prefix, (int)name.len, name.ptr, sign);
+    hf_buf_add_format(out, "%s%.*s%s", prefix, (int)name.len, name.ptr, sign);
     if (prefix == attribute && hf_value_kind_of(item) == HF_VALUE_STRING &&
         !wants_quotes(hf_slice_of(text), false) && hf_parse_(mem, text, strlen(text)))
         hf_buf_add_format(out, "\"%s\"", text); /* 5 and "5" differ */
@@ -100,22 +100,21 @@ static bool members_write(hf_buf *out, hf_mem *mem, hf_slice filter, hf_value al
 
     for (size_t i = 0; said && hf_value_member(all, i, &name, &item); i++)
         said = hf_slice_equal(filter, HF_SLICE("labels"))
-                   ? member_write(out, "label.", name, ":", mem, item)
+                   ? member_write(out, " label.", name, ":", mem, item)
                    : attribute_write(out, mem, name, item);
     return said;
 }
 
-/* The filter as a word behind a blank. False: there is none for it. */
-static bool filter_write(hf_buf *out, hf_mem *mem, hf_slice name, hf_value item)
+/* A filter of one value as a word behind `lead`, a blank or a blank and a minus. False: there is
+   none for it. */
+static bool field_write(hf_buf *out, const char *lead, hf_mem *mem, hf_slice name, hf_value item)
 {
     const char *text = plain(mem, item);
 
-    if (hf_value_kind_of(item) == HF_VALUE_OBJECT)
-        return members_write(out, mem, name, item);
     for (size_t i = 0; text && i < HF_QUERY_STATES; i++)
         if (hf_slice_equal(name, hf_slice_of(hf_query_states[i].filter)) &&
             strcmp(text, hf_query_states[i].value) == 0) {
-            hf_buf_add_format(out, " is:%s", hf_query_states[i].word);
+            hf_buf_add_format(out, "%sis:%s", lead, hf_query_states[i].word);
             return true;
         }
     for (size_t i = 0; text && i < HF_QUERY_TIMES; i++) {
@@ -123,7 +122,7 @@ static bool filter_write(hf_buf *out, hf_mem *mem, hf_slice name, hf_value item)
 
         if (!from && !hf_slice_equal(name, hf_slice_of(hf_query_times[i].to)))
             continue;
-        hf_buf_add_format(out, " %s%s%s", hf_query_times[i].word, from ? ">=" : "<", text);
+        hf_buf_add_format(out, "%s%s%s%s", lead, hf_query_times[i].word, from ? ">=" : "<", text);
         return true;
     }
     for (size_t i = 0; text && i < HF_QUERY_FIELDS; i++) {
@@ -132,7 +131,7 @@ static bool filter_write(hf_buf *out, hf_mem *mem, hf_slice name, hf_value item)
 
         if (!part && !hf_slice_equal(name, hf_slice_of(hf_query_fields[i].filter)))
             continue;
-        hf_buf_add_format(out, " %s:", hf_query_fields[i].word);
+        hf_buf_add_format(out, "%s%s:", lead, hf_query_fields[i].word);
         if (part)
             hf_buf_add_format(out, "*%s*", text);
         else
@@ -140,6 +139,32 @@ static bool filter_write(hf_buf *out, hf_mem *mem, hf_slice name, hf_value item)
         return !part || !wants_quotes(hf_slice_of(text), false);
     }
     return false;
+}
+
+/* What is left out: each value of each name. */
+static bool without_write(hf_buf *out, hf_mem *mem, hf_value without)
+{
+    hf_value labels = hf_value_find(without, HF_SLICE("labels"));
+    bool said = true;
+    hf_slice name;
+    hf_value list;
+
+    for (size_t i = 0; said && hf_value_member(without, i, &name, &list); i++)
+        for (size_t j = 0; said && list != labels && j < hf_len(list); j++)
+            said = field_write(out, " -", mem, name, hf_at(list, j));
+    for (size_t i = 0; said && hf_value_member(labels, i, &name, &list); i++)
+        for (size_t j = 0; said && j < hf_len(list); j++)
+            said = member_write(out, " -label.", name, ":", mem, hf_at(list, j));
+    return said;
+}
+
+/* The filter as words behind a blank. False: there are none for it. */
+static bool filter_write(hf_buf *out, hf_mem *mem, hf_slice name, hf_value item)
+{
+    if (hf_slice_equal(name, HF_SLICE("not")))
+        return without_write(out, mem, item);
+    return hf_value_kind_of(item) == HF_VALUE_OBJECT ? members_write(out, mem, name, item)
+                                                     : field_write(out, " ", mem, name, item);
 }
 
 hf_value hf_query_line_write(hf_mem *mem, hf_value filters)
@@ -171,6 +196,10 @@ static const char *const others[][2] = {
 static void propose(hf_mem *mem, hf_value_list *list, const char *text, const char *help,
                     hf_slice written)
 {
+    bool not = written.len && written.ptr[0] == '-'; /* in front of whatever stands with a colon */
+
+    if (not &&!strpbrk(text, "<>"))
+        text = hf_mem_format(mem, "-%s", text);
     if (hf_slice_starts(hf_slice_of(text), written))
         hf_value_append(list, hf_json_(mem, "{'text': %s, 'help': %s}", text, help));
 }

@@ -111,7 +111,8 @@ bool hf_list_query(hf_api *api, hf_value given, hf_value *out_filters)
     for (size_t i = 0; i < api->query.count; i++) {
         hf_slice name = api->query.pairs[i].name;
 
-        if (is_taken(name) || !hf_value_find(hf_get(known, "fields"), name))
+        if (is_taken(name) ||
+            (!hf_value_find(hf_get(known, "fields"), name) && !hf_slice_equal(name, HF_SLICE("q"))))
             continue;
         if (hf_value_find(given, name)) { /* as ?query */
             parameter_refuse(api, name, "The parameter is given already, as query.");
@@ -139,7 +140,8 @@ hf_value hf_list_extras(hf_api *api)
 
     while (rest.len && hf_slice_split(&rest, ',', &name))
         hf_value_append(names, hf_value_string(api->mem, hf_slice_trim(name)));
-    return hf_json_(api->mem, "{'view': %s, 'facets': %p, 'total': %p}",
-                    hf_api_query_text(api, "view"), (const void *)hf_value_finish(names),
+    return hf_json_(api->mem, "{'view': %s, 'order': %s, 'facets': %p, 'total': %p}",
+                    hf_api_query_text(api, "view"), hf_api_query_text(api, "order"),
+                    (const void *)hf_value_finish(names),
                     (const void *)hf_value_bool(hf_api_query_bool(api, "total")));
 }

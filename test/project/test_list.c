@@ -333,6 +333,31 @@ static bool one_fits(size_t i, const char *name, hf_value wanted)
     return false;
 }
 
+static bool label_is(size_t i, const char *region)
+{
+    return facts[i].labelled && strcmp(regions[facts[i].region], region) == 0;
+}
+
+/* Whether run `i` has one of the values that are left out. */
+static bool is_left_out(size_t i, hf_value without)
+{
+    hf_value labels = hf_get(without, "labels.region");
+    bool out = false;
+    hf_slice name;
+    hf_value list;
+
+    for (size_t n = 0; hf_value_member(without, n, &name, &list); n++)
+        for (size_t j = 0; j < hf_len(list); j++) {
+            char text[64];
+
+            (void)snprintf(text, sizeof(text), "%.*s", (int)name.len, name.ptr);
+            out = out || (strcmp(text, "labels") != 0 && one_fits(i, text, hf_at(list, j)));
+        }
+    for (size_t j = 0; j < hf_len(labels); j++)
+        out = out || label_is(i, hf_str(hf_at(labels, j), "", ""));
+    return out;
+}
+
 static bool all_fit(size_t i, hf_value filters)
 {
     hf_slice name;
@@ -342,10 +367,13 @@ static bool all_fit(size_t i, hf_value filters)
         char text[64];
 
         (void)snprintf(text, sizeof(text), "%.*s", (int)name.len, name.ptr);
-        if (strcmp(text, "labels") == 0) {
+        if (strcmp(text, "not") == 0) {
+            if (is_left_out(i, item))
+                return false;
+        } else if (strcmp(text, "labels") == 0) {
             const char *region = hf_str(item, "region", NULL);
 
-            if (region && (!facts[i].labelled || strcmp(regions[facts[i].region], region) != 0))
+            if (region && !label_is(i, region))
                 return false;
             if (hf_get(item, "nobody"))
                 return false;
@@ -362,7 +390,7 @@ static bool all_fit(size_t i, hf_value filters)
     return true;
 }
 
-static int order(const void *a, const void *b)
+static int newest_first(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a;
     size_t y = *(const size_t *)b;
@@ -372,12 +400,17 @@ static int order(const void *a, const void *b)
     return x < y ? 1 : -1;
 }
 
+static int oldest_first(const void *a, const void *b)
+{
+    return newest_first(b, a);
+}
+
 /* The list, page by page, is what the walk finds, in its order. */
-static void list_check(hf_db *db, const char *json, int64_t limit, size_t least)
+static void list_check(hf_db *db, const char *json, int64_t limit, size_t least, bool oldest)
 {
     static size_t expected[RUNS];
     hf_mem *mem = hf_mem_new();
-    hf_list_query query = {.namespace_key = 1, .limit = limit, .total = true};
+    hf_list_query query = {.namespace_key = 1, .limit = limit, .oldest = oldest, .total = true};
     hf_value filters = NULL;
     hf_err err = {0};
     size_t count = 0;
@@ -390,7 +423,7 @@ static void list_check(hf_db *db, const char *json, int64_t limit, size_t least)
         if (all_fit(i, filters))
             expected[count++] = i;
     ck_assert_msg(count >= least, "%s fits %zu runs only", json, count);
-    qsort(expected, count, sizeof(*expected), order);
+    qsort(expected, count, sizeof(*expected), oldest ? oldest_first : newest_first);
     while (more) {
         hf_value page = NULL;
         hf_value items;
@@ -507,6 +540,14 @@ HF_BOTH_ENGINES(b189_filters_find_what_a_walk_finds)
         {"{\"started_from\":1700000001000000,\"started_to\":\"1700000020000000\"}", 50, 30},
         {"{\"closed_from\":1700002900000000}", 50, 30},
         {"{\"closed_to\":1700000105000000}", 50, 30},
+        {"{\"not\":{\"status\":\"completed\"}}", 1000, 5000},
+        {"{\"not\":{\"status\":[\"completed\",\"failed\"],\"compatibility\":\"v1\"}}", 1000, 2000},
+        {"{\"not\":{\"closed_reason\":\"timed_out\",\"business_key\":[\"key-7\"]}}", 1000, 5000},
+        {"{\"not\":{\"wait_kind\":\"signal\",\"archived\":true,\"failure\":\"print-1\"}}", 1000,
+         3000},
+        {"{\"not\":{\"workflow_type_contains\":\"ship\"},\"status_bucket\":\"running\"}", 500,
+         1000},
+        {"{\"not\":{\"labels\":{\"region\":[\"eu\",\"us\"]}},\"queue\":\"slow\"}", 1000, 1000},
         {"{\"workflow_type\":\"order\",\"status_bucket\":\"running\",\"label\":{\"region\":\"us\"},"
          "\"search_attribute\":{\"amount\":{\"lt\":30}},\"is_current_run\":true}",
          20, 20},
@@ -516,7 +557,7 @@ HF_BOTH_ENGINES(b189_filters_find_what_a_walk_finds)
     hf_db *db = filled(place, &store);
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        list_check(db, cases[i].json, cases[i].limit, cases[i].least);
+        list_check(db, cases[i].json, cases[i].limit, cases[i].least, i % 2);
     emptied(place, store);
 }
 
@@ -529,9 +570,9 @@ HF_BOTH_ENGINES(b188_order_and_pages)
     hf_store *store = NULL;
     hf_db *db = filled(place, &store);
 
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 6; i++)
         list_check(db, "{\"started_from\":1700000001000000,\"started_to\":1700000040000000}",
-                   limits[i], 100);
+                   limits[i / 2], 100, i % 2);
     emptied(place, store);
 }
 
@@ -628,6 +669,13 @@ START_TEST(unknown_and_malformed_filters_are_refused)
                                       "{\"search_attributes\":{\"a\":{\"between\":1}}}",
                                       "{\"search_attributes\":{\"a\":[1]}}",
                                       "{\"started_from\":\"soon\"}",
+                                      "{\"not\":\"failed\"}",
+                                      "{\"not\":{\"colour\":\"red\"}}",
+                                      "{\"not\":{\"status\":[\"asleep\"]}}",
+                                      "{\"not\":{\"liveness_state\":\"closed\"}}",
+                                      "{\"not\":{\"started_from\":1}}",
+                                      "{\"not\":{\"labels\":\"eu\"}}",
+                                      "{\"not\":{\"labels\":{\"bad key\":\"x\"}}}",
                                       "[1]"};
     hf_mem *mem = hf_mem_new();
     hf_value filters = NULL;
@@ -650,7 +698,7 @@ START_TEST(unknown_and_malformed_filters_are_refused)
 }
 END_TEST
 
-/* Later filters win; labels are merged name by name and sorted. */
+/* Later filters win; labels are merged name by name and sorted; what either leaves out is. */
 START_TEST(b189_filters_merge)
 {
     hf_mem *mem = hf_mem_new();
@@ -661,6 +709,13 @@ START_TEST(b189_filters_merge)
     ck_assert_str_eq(hf_text(mem, hf_filter_merge(mem, a, b)),
                      "{\"queue\":\"q\",\"status\":\"running\",\"labels\":{\"a\":\"0\",\"b\":\"9\","
                      "\"c\":\"2\"}}");
+    a = hf_json_(mem, "{'not': {'status': ['failed'], 'labels': {'b': ['1']}}}");
+    b = hf_json_(mem, "{'not': {'status': ['failed', 'running'], 'queue': ['q'], "
+                      "'labels': {'a': ['0'], 'b': ['9']}}}");
+    ck_assert_str_eq(
+        hf_text(mem, hf_filter_merge(mem, a, b)),
+        "{\"not\":{\"status\":[\"failed\",\"running\"],\"labels\":{\"b\":[\"1\",\"9\"],"
+        "\"a\":[\"0\"]},\"queue\":[\"q\"]}}");
     ck_assert_int_eq(hf_int(hf_filter_definition(mem), "version", 0), 6);
     ck_assert_str_eq(hf_str(hf_filter_definition(mem), "fields.status.input", ""), "select");
     hf_mem_free(mem);

@@ -82,7 +82,14 @@ START_TEST(words_become_filters)
          "000000Z\"}"},
         {"started>2026-04-12T00:00:00Z", "{\"started_from\":\"2026-04-12T00:00:00.000001Z\"}"},
         {"started<=2026-04-12T00:00:00Z", "{\"started_to\":\"2026-04-12T00:00:00.000001Z\"}"},
-        {"type:order type:order", "{\"workflow_type\":\"order\"}"}};
+        {"type:order type:order", "{\"workflow_type\":\"order\"}"},
+        {"-type:a -type:b -type:a is:open",
+         "{\"not\":{\"workflow_type\":[\"a\",\"b\"]},\"status_bucket\":\"running\"}"},
+        {"-is:failed -is:archived -type:*x* -queue:\"a b\"",
+         "{\"not\":{\"archived\":[true],\"queue\":[\"a b\"],\"status\":[\"failed\"],"
+         "\"workflow_type_contains\":[\"x\"]}}"},
+        {"label.region:eu -label.region:us -label.region:ap",
+         "{\"labels\":{\"region\":\"eu\"},\"not\":{\"labels\":{\"region\":[\"us\",\"ap\"]}}}"}};
 
     begin();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -107,7 +114,13 @@ START_TEST(words_that_cannot_be)
         {"type:\"\"", "A value is missing."},
         {"type:\"a", "The quote is not closed."},
         {"\"a", "The quote is not closed."},
-        {"-type:a", "Nothing can be left out"},
+        {"-is:blocked", "Nothing can be left out by liveness_state."},
+        {"-started<1h", "A minus leaves out states, fields and labels"},
+        {"-attr.a:1", "A minus leaves out states, fields and labels"},
+        {"-tpye:x", "There is no field tpye;"},
+        {"-type:", "A value is missing."},
+        {"-status:opne", "The filter status has no value \"opne\"."},
+        {"-label.a/b:x", "The filter labels takes names"},
         {"is:opne", "There is no such state: open,"},
         {"is>open", "This field takes a colon"},
         {"queue>a", "This field takes a colon"},
@@ -213,6 +226,10 @@ START_TEST(written_lines_are_read_back)
          "is:completed type:\"a b\" queue:\"x\\\\y\""},
         {"{\"workflow_type\":\"*a*\",\"workflow_type_contains\":\"a\"}", "type:\"*a*\" type:*a*"},
         {"{\"workflow_type_contains\":\"a b\"}", NULL},
+        {"{\"not\":{\"status\":[\"failed\",\"pending\"],\"queue\":[\"a "
+         "b\"],\"labels\":{\"a\":[\"1\"]}}}",
+         "-is:failed -status:pending -queue:\"a b\" -label.a:1"},
+        {"{\"not\":{\"declared_entry_mode\":[\"canonical\"]}}", NULL},
         {"{\"declared_entry_mode\":\"canonical\"}", NULL},
         {"{\"status\":\"pending\",\"instance_id\":\"is:open\"}", "status:pending id:is:open"},
         {"{\"started_from\":\"2026-04-12T00:00:00.000000Z\",\"closed_to\":\"2026-04-13T00:00:00."

@@ -75,6 +75,11 @@ HF_BOTH_ENGINES(filters_are_parameters)
         {"status_bucket=running&workflow_type=order", "o-1"},
         {"workflow_type=parcel", "p-1"},
         {"query=o-", "o-2 o-1"},
+        {"order=oldest", "o-1 o-2 p-1"},
+        {"order=newest&workflow_type=order", "o-2 o-1"},
+        {"q=-type:order", "p-1"},
+        {"q=-is:terminated+-label.region:eu", "p-1"},
+        {"q=-is:open&workflow_type=order", "o-2"},
         {"instance_id=o-1", "o-1"},
         {"instance_id_contains=-1", "p-1 o-1"},
         {"workflow_type_contains=arc", "p-1"},
@@ -110,11 +115,17 @@ HF_BOTH_ENGINES(filters_are_parameters)
 /* What cannot be is refused with the field's name; nothing is left out in silence. */
 HF_BOTH_ENGINES(bad_filters_are_refused)
 {
-    static const char *const bad[] = {"liveness_state=strange", "is_terminal=maybe",
-                                      "started_from=soon",      "workflow_type=a&workflow_type=b",
-                                      "label[bad%20name]=x",    "search_attribute[n][near]=1",
-                                      "status=strange",         "page_size=0",
-                                      "facets=strange"};
+    static const char *const bad[] = {"liveness_state=strange",
+                                      "is_terminal=maybe",
+                                      "started_from=soon",
+                                      "workflow_type=a&workflow_type=b",
+                                      "label[bad%20name]=x",
+                                      "search_attribute[n][near]=1",
+                                      "status=strange",
+                                      "page_size=0",
+                                      "facets=strange",
+                                      "order=sideways",
+                                      "q=tpye:x"};
     hf_site site;
 
     hf_site_open(&site, kind, &app, (hf_server_options){0});

@@ -27,8 +27,10 @@ export function shell(verb: string, words: string[], flags: Flags = {}): string 
   return ["holdfast", verb, ...(words.some((word) => word.startsWith("-")) ? [...options, "--", ...own] : [...own, ...options])].join(" ");
 }
 
-/** Filters of a list, as the server has read them, in the words of the verb ls. */
-export function filterWords(filters: Record<string, Json>): string[] {
+/** Filters of a list, as the server has read them, in the words of the verb ls; `line` is what they were read from, and the only
+ * form that leaves something out. */
+export function filterWords(filters: Record<string, Json>, line: string): string[] {
+  if (filters.not) return ["q=" + line];
   const labels = Object.entries((filters.labels ?? {}) as Record<string, Json>).map(([name, value]) => `label=${name}=${value}`);
   const attributes = Object.entries((filters.search_attributes ?? {}) as Record<string, Json>).flatMap(([name, value]) => {
     const bounds: [string, Json][] = value !== null && typeof value === "object" && !Array.isArray(value) ? Object.entries(value) : [["eq", value]];

@@ -15,8 +15,8 @@ import { attempt } from "../ui/toasts";
 import { words } from "../run/query";
 import { chooseStart } from "../run/start";
 import { askBatch, BATCHES, type BatchCommand } from "./runs-batch";
-import { FACET_NAMES, Facets } from "./runs-facets";
-import { QueryLine } from "./runs-query";
+import { FACET_NAMES, Facets, look } from "./runs-facets";
+import { QueryLine, type QueryError } from "./runs-query";
 
 const LIMIT = 50;
 const BATCH_MAX = 10000; // as many as one batch takes
@@ -40,7 +40,7 @@ const COLUMNS: [string, string][] = [
 ];
 
 /** The rows that are shown stay where they are: what is new waits, what went away is marked. */
-function useSteady(fresh: any[] | null, key: string) {
+function useSteady(fresh: any[] | null, key: string, oldestFirst: boolean) {
   const held = useRef<{ key: string; ids: string[]; rows: Map<string, any> }>({ key: "", ids: [], rows: new Map() });
   const turn = useSignal(0);
   const self = held.current;
@@ -51,13 +51,14 @@ function useSteady(fresh: any[] | null, key: string) {
     self.rows = new Map();
   }
   const by = new Map((fresh ?? []).map((row) => [row.run_id, row]));
-  const oldest = fresh && fresh.length >= LIMIT ? moment(fresh.at(-1).started_at) : null;
+  const last = fresh && fresh.length >= LIMIT ? moment(fresh.at(-1).started_at) : null;
+  const before = (start: number) => last === null || (oldestFirst ? start < last : start > last); // it would be on the page
   const rows = self.ids.flatMap((id) => {
     const row = by.get(id);
     if (row) self.rows.set(id, row);
     const old = self.rows.get(id);
     if (!row && !old) return [];
-    const gone = !row && fresh !== null && (oldest === null || (moment(old.started_at) ?? 0) > oldest);
+    const gone = !row && fresh !== null && before(moment(old.started_at) ?? 0);
     return [{ ...(row ?? old), gone }];
   });
   const waiting = (fresh ?? []).filter((row) => !self.ids.includes(row.run_id)).length;
@@ -72,13 +73,13 @@ function Views({ views, view, query }: { views: View[]; view: string; query: str
   const none = !view && !query;
   return (
     <nav class="views" aria-label="Views">
-      <a href={href(["runs"])} class={none ? "view on" : "view"} aria-current={none ? "page" : undefined}>
+      <a href={href(["runs"], look())} class={none ? "view on" : "view"} aria-current={none ? "page" : undefined}>
         All
       </a>
       {views.map((one) => {
         const on = one.id === view;
         return (
-          <a key={one.id} href={href(["runs"], { view: one.id })} class={on ? "view on" : "view"} aria-current={on ? "page" : undefined} title={one.q ?? undefined}>
+          <a key={one.id} href={href(["runs"], { ...look(), view: one.id })} class={on ? "view on" : "view"} aria-current={on ? "page" : undefined} title={one.q ?? undefined}>
             {!one.system && <Icon name="star" small />}
             {one.name}
             {!one.shared && <span class="off"> (for you alone)</span>} {one.count && (one.count.exact || one.count.n > 0) && <b>{count(one.count)}</b>}
@@ -148,11 +149,12 @@ export function Runs() {
   const view = param("view");
   const cursor = param("cursor");
   const columns = param("columns").split(",").filter(Boolean);
-  const key = JSON.stringify([query, view, cursor]);
-  const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, ...values }, stop);
+  const order = param("order") === "oldest" ? "oldest" : "";
+  const key = JSON.stringify([query, view, order, cursor]);
+  const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, order, ...values }, stop);
   const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true }, stop), ["list"]);
   const kept = useData<{ views: View[] }>("views", (stop) => get("views", {}, stop), ["list"]);
-  const { rows, waiting, take } = useSteady(list.data && !list.stale ? list.data.items : null, key);
+  const { rows, waiting, take } = useSteady(list.data && !list.stale ? list.data.items : null, key, order !== "");
   const picked = useSignal<ReadonlySet<string>>(new Set());
   const every = useSignal(false);
   const current = useSignal(-1);
@@ -160,6 +162,8 @@ export function Runs() {
   const chosenView = views.find((one) => one.id === view);
   const own = chosenView && !chosenView.system ? chosenView : null;
   const line = [chosenView?.q, query].filter(Boolean).join(" "); // what is shown, in words
+  const errors: QueryError[] = list.data?.query?.errors ?? [];
+  const sound = words(line).filter((word) => !errors.some((error) => error.text === word)).join(" ");
   const total = list.data?.total;
 
   useEffect(() => {
@@ -257,7 +261,7 @@ export function Runs() {
       look: "d hide-s nw",
       cell: (row) => (name === "run_number" ? "#" + row[name] : typeof row[name] === "number" ? number(row[name]) : (row[name] ?? "")),
     })),
-    { head: "Age", look: "num", cell: (row) => <Took from={row.started_at} to={row.closed_at} /> },
+    { head: "Age", look: "num", served: { down: order !== "", turn: () => set({ order: order ? null : "oldest", cursor: null }) }, cell: (row) => <Took from={row.started_at} to={row.closed_at} /> },
   ];
 
   return (
@@ -281,7 +285,7 @@ export function Runs() {
       </div>
       <QueryLine
         query={query}
-        errors={list.data?.query?.errors ?? []}
+        errors={errors}
         set={change}
         end={
           <>
@@ -368,15 +372,15 @@ export function Runs() {
           )}
           {(list.data?.cursor || cursor) && (
             <div class="selbar">
-              {cursor && <Button onClick={() => set({ cursor: null })}>Newest</Button>}
+              {cursor && <Button onClick={() => set({ cursor: null })}>{order ? "Oldest" : "Newest"}</Button>}
               <span class="grow" />
-              {list.data?.cursor && <Button onClick={() => set({ cursor: list.data!.cursor })}>Older</Button>}
+              {list.data?.cursor && <Button onClick={() => set({ cursor: list.data!.cursor })}>{order ? "Newer" : "Older"}</Button>}
             </div>
           )}
         </section>
       </div>
       <p class="d sm fine hide-s">
-        In the shell: <span class="mono">{shell("ls", filterWords(list.data?.query?.filters ?? {}))}</span>
+        In the shell: <span class="mono">{shell("ls", filterWords(list.data?.query?.filters ?? {}, sound), { order })}</span>
       </p>
     </>
   );

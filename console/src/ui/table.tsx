@@ -14,6 +14,8 @@ export interface Column<T> {
   look?: string;
   /** What it is sorted by; a column without it does not sort. */
   by?: (row: T) => number | string | null | undefined;
+  /** In its place where the server sorts, which alone has all rows: how it does now, and a turn the other way. */
+  served?: { down: boolean; turn: () => void };
   /** The heading is only for those who hear it. */
   quiet?: boolean;
   /** In place of the heading's text: a box that ticks all rows. */
@@ -56,8 +58,8 @@ function Heading<T>({ of, down }: { of: Column<T>; down: boolean | null }) {
         of.title
       ) : of.quiet ? (
         <span class="off">{of.head}</span>
-      ) : of.by ? (
-        <button type="button" class="sort" title={`Sort by ${of.head.toLowerCase()}`} onClick={() => set({ sort: next }, true)}>
+      ) : of.by || of.served ? (
+        <button type="button" class="sort" title={`Sort by ${of.head.toLowerCase()}`} onClick={of.served?.turn ?? (() => set({ sort: next }, true))}>
           {of.head}
           {down !== null && <span aria-hidden="true"> {down ? "↓" : "↑"}</span>}
         </button>
@@ -85,7 +87,7 @@ export function Table<T>({ label, columns, rows, id, dense, narrow, bare, row, d
           <thead>
             <tr>
               {columns.map((one) => (
-                <Heading key={one.head} of={one} down={one === by ? down : null} />
+                <Heading key={one.head} of={one} down={one.served ? one.served.down : one === by ? down : null} />
               ))}
             </tr>
           </thead>

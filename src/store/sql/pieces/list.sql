@@ -22,6 +22,12 @@ AND (s.sort_us, s.run) < ({before}, {value})
 -- piece list_order
 ORDER BY s.sort_us DESC, s.run DESC LIMIT {value}
 
+-- piece list_behind_oldest
+AND (s.sort_us, s.run) > ({before}, {value})
+
+-- piece list_order_oldest
+ORDER BY s.sort_us, s.run LIMIT {value}
+
 -- piece list_count
 SELECT count(*) FROM (SELECT 1
 

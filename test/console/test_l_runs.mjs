@@ -1,0 +1,84 @@
+// The list of runs: its order, what is left out, what it is narrowed by.
+import { barriers, enter, follow, quiet, settled } from "./browser.mjs";
+import { equal, ok, test } from "./cases.mjs";
+
+const asked = (page, name) => new URL(page.url()).searchParams.get(name);
+const ids = async (page) => (await page.getByRole("table", { name: "Runs", exact: true }).locator("tbody tr .called a").allInnerTexts()).map((id) => id.trim());
+const comes = (page, name, value) => page.waitForFunction(([key, want]) => new URL(location.href).searchParams.get(key) === want, [name, value]);
+
+/** Runs of one label, in the order in which they start. */
+async function labelled(site, label, names, type = "region") {
+  for (const name of names) await site.start(type, name, type === "region" ? { name: "north" } : { sku: "TEA-1", amount: 5 }, { labels: { set: label } });
+}
+
+test("the list begins with the newest or with the oldest, page after page, and says so in the address and in the shell", async ({ site, browser }) => {
+  const names = Array.from({ length: 52 }, (_, i) => `turn-${String(i).padStart(2, "0")}`);
+  await labelled(site, "turn", names);
+  const page = await enter(browser, site);
+  await follow(page, "runs?q=label.set%3Aturn");
+  await page.getByText("52 match").waitFor();
+  const age = page.getByRole("columnheader", { name: /^Age/ });
+  equal(await age.getAttribute("aria-sort"), "ascending", "the newest first");
+  equal((await ids(page)).slice(0, 2), ["turn-51", "turn-50"], "the newest");
+  await age.getByRole("button").click();
+  await comes(page, "order", "oldest");
+  await page.waitForFunction(() => document.querySelector("table tbody tr .called a")?.textContent === "turn-00");
+  equal(await age.getAttribute("aria-sort"), "descending", "the oldest first");
+  await page.getByRole("button", { name: "Newer", exact: true }).click();
+  await page.getByRole("link", { name: "turn-51" }).waitFor();
+  equal(await ids(page), ["turn-50", "turn-51"], "the second page");
+  const line = await page.getByText(/^In the shell:/).locator(".mono").innerText();
+  equal(line, "holdfast ls label=set=turn --order oldest", "the line");
+  equal((await site.shell(line + " -o name --limit 2")).trim().split("\n"), ["turn-00", "turn-01"], "what it prints");
+  await page.getByRole("button", { name: "Oldest", exact: true }).click();
+  await page.getByRole("link", { name: "turn-00" }).waitFor();
+  await page.getByRole("link", { name: /^All/ }).click(); // an order is how lists are shown, and not what is in them
+  equal(asked(page, "order"), "oldest", "the order in another list");
+  await page.getByRole("columnheader", { name: /^Age/ }).getByRole("button").press("Enter");
+  await comes(page, "order", null);
+  quiet(page);
+  await page.context().close();
+});
+
+test("values are left out by Alt, by a button and by a minus, and come back", async ({ site, browser }) => {
+  await labelled(site, "out", ["out-1", "out-2"]);
+  await labelled(site, "out", ["out-3"], "order");
+  const page = await enter(browser, site);
+  await follow(page, "runs?q=label.set%3Aout");
+  await page.getByText("3 match").waitFor();
+  const types = page.getByRole("group", { name: "Type", exact: true });
+  await types.getByRole("link", { name: /^region/ }).click({ modifiers: ["Alt"] });
+  await comes(page, "q", "label.set:out -type:region");
+  await page.getByText("1 match").waitFor();
+  equal(await ids(page), ["out-3"], "what is left");
+  equal(await barriers(page), [], "barriers");
+  equal(await page.getByRole("button", { name: "Change -type:region" }).innerText(), "-type:region", "its word");
+  const line = await page.getByText(/^In the shell:/).locator(".mono").innerText();
+  equal(line, "holdfast ls 'q=label.set:out -type:region'", "the line");
+  equal((await site.shell(line + " -o name")).trim(), "out-3", "what it prints");
+  await types.getByRole("button", { name: /^region\s?left out$/ }).click();
+  await page.getByText("3 match").waitFor();
+  // Without a mouse: the minus beside a value is a button.
+  const minus = types.getByRole("button", { name: "Leave out type:order" });
+  await minus.focus();
+  await minus.press("Enter");
+  await comes(page, "q", "label.set:out -type:order");
+  await page.getByText("2 match").waitFor();
+  // As a word, completed by the server; two of one field are both left out.
+  const field = page.getByRole("combobox", { name: "Query", exact: true });
+  await field.fill("-ty");
+  await page.getByRole("option", { name: /^-type:/ }).click();
+  await page.getByRole("option", { name: /^-type:region/ }).click();
+  await comes(page, "q", "label.set:out -type:order -type:region");
+  await page.getByText("No run matches this.").waitFor();
+  await field.press("Escape");
+  await page.getByRole("button", { name: "without -type:region", exact: true }).click();
+  await page.getByText("2 match").waitFor();
+  // What cannot be left out says why, and the rest is asked.
+  await field.fill("-started<1h");
+  await field.press("Enter");
+  await page.getByText("A minus leaves out states, fields and labels").waitFor();
+  ok((await ids(page)).length === 2, "the rest is asked");
+  quiet(page);
+  await page.context().close();
+});
