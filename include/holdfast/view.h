@@ -28,11 +28,13 @@ extern "C" {
      facets    names to count by: status, workflow_type, queue, wait_kind, compatibility,
                closed_reason, failure, label:KEY
      total     true: count all that match
+     hist      true: count the newest 10,000 that match by when they started
      why       true: each item has `why` in short and a `glyph`; where history is long, or the
                page is, from its row alone: code null, and what will move it on as the text
      definition  true: visibility_filters has what hf_list_filters returns
      owner, scope   whose views count; see hf_view_save
-   The answer has items, cursor, facets, total, visibility_filters: what was applied, and with `q`
+   The answer has items, cursor, facets, total, hist {from, step_seconds, open, over, failed: one
+   number for each step, exact}, visibility_filters: what was applied, and with `q`
    query {tokens, errors, filters, view}. Counts beyond 10,000 say that they are not exact.
    HF_NEWER: the view was written by a newer program. */
 HF_API hf_status hf_list_runs(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);

@@ -158,7 +158,8 @@ hf_status hf_look_list(hf_db *db, const hf_engine *engine, int64_t namespace_key
                                hf_slice_equal(hf_look_member(request, "order"), HF_SLICE("oldest")),
                            .cursor = hf_look_member(request, "cursor"),
                            .facets = hf_value_find(request, HF_SLICE("facets")),
-                           .total = hf_bool(request, "total", false)};
+                           .total = hf_bool(request, "total", false),
+                           .hist = hf_bool(request, "hist", false)};
     hf_value page = NULL;
     hf_asker who;
     asked a;

@@ -21,7 +21,8 @@ HF_NODISCARD hf_status hf_look_asker(const hf_engine *engine, hf_db *db, hf_mem 
                                      hf_list_query *io_query, hf_err *err);
 
 /* Members of requests. */
-#define HF_LOOK_LIST      "filters q view bucket limit order cursor facets total definition owner scope"
+#define HF_LOOK_LIST                                                                               \
+    "filters q view bucket limit order cursor facets total hist definition owner scope"
 #define HF_LOOK_RUN       "id run_id at limit"
 #define HF_LOOK_PART_MORE " part after before kinds q order step depth event key from size"
 #define HF_LOOK_PART      HF_LOOK_RUN HF_LOOK_PART_MORE

@@ -104,9 +104,14 @@ static bool bool_read(hf_slice text, bool *out_flag)
     return false;
 }
 
+static bool moment_of(hf_slice text, int64_t *out_us)
+{
+    return hf_clock_parse(text, out_us) || hf_slice_int(text, out_us);
+}
+
 static hf_status time_read(const field *f, hf_slice text, int64_t *out_us, hf_err *err)
 {
-    if (hf_clock_parse(text, out_us) || hf_slice_int(text, out_us))
+    if (moment_of(text, out_us))
         return HF_OK;
     return value_bad(f->name, "a moment such as 2026-04-12T09:02:11Z, or microseconds since 1970",
                      err);
@@ -503,8 +508,7 @@ static hf_db_value param_of(const field *f, hf_value value)
     case B:
         return hf_db_int(hf_bool(value, "", false));
     case T:
-        if (!hf_clock_parse(text, &us))
-            (void)hf_slice_int(text, &us);
+        (void)moment_of(text, &us);
         return hf_db_int(us);
     }
     return hf_db_text(text);
@@ -686,6 +690,13 @@ void hf_filter_add(hf_value filters, hf_piece_sql *sql, hf_filter_rest *out_rest
     labels_sql(sql, hf_value_find(filters, HF_SLICE("labels")));
     attributes_sql(sql, hf_value_find(filters, HF_SLICE("search_attributes")));
     without_sql(sql, hf_value_find(filters, HF_SLICE("not")));
+}
+
+bool hf_filter_moment(hf_value filters, const char *name, int64_t *out_us)
+{
+    hf_value value = hf_value_find(filters, hf_slice_of(name));
+
+    return value && moment_of(hf_value_slice(value), out_us);
 }
 
 /* ---- the definition */

@@ -44,6 +44,9 @@ hf_value hf_filter_merge(hf_mem *mem, hf_value earlier, hf_value later);
 /* Adds the conditions to a statement that has come to them. `filters` NULL: none. */
 void hf_filter_add(hf_value filters, hf_piece_sql *sql, hf_filter_rest *out_rest);
 
+/* The moment that a filter such as started_from names; false: there is none. */
+bool hf_filter_moment(hf_value filters, const char *name, int64_t *out_us);
+
 /* The definition payload: versions, fields with their labels and options, labels, search
    attributes. NULL: no memory. */
 hf_value hf_filter_definition(hf_mem *mem);

@@ -8,9 +8,15 @@
 #include "base/id.h"
 #include "model/name.h"
 #include "model/vocab.h"
+#include "project/edge.h"
 #include "project/list_row.h"
 
-enum { SCAN_MAX = 20000 }; /* rows looked at for what only this side can compare */
+enum {
+    SCAN_MAX = 20000, /* rows looked at for what only this side can compare */
+    HIST_BARS = 72
+};
+
+#define SECOND_US INT64_C(1000000)
 
 /* What a list counts by. */
 typedef struct facet {
@@ -219,6 +225,13 @@ static hf_status page_read(hf_db *db, const hf_list_query *query, hf_slice behin
 
 /* ---- counts */
 
+/* Whether the conditions say all, so that what is counted by them is what matches. */
+static bool says_all(const hf_filter_rest *rest)
+{
+    return rest->run_id_part.len == 0 && !rest->liveness && !rest->repair && rest->problem < 0 &&
+           rest->attention < 0;
+}
+
 static hf_status total_read(hf_db *db, hf_mem *mem, const hf_list_query *query, hf_value *out_total,
                             hf_err *err)
 {
@@ -237,8 +250,7 @@ static hf_status total_read(hf_db *db, hf_mem *mem, const hf_list_query *query, 
     hf_filter_add(query->filters, &sql, &rest);
     hf_piece_param(&sql, hf_db_int(HF_LIST_COUNT_MAX + 1));
     hf_piece_add(&sql, HF_PIECE_LIST_COUNT_END);
-    exact = rest.run_id_part.len == 0 && !rest.liveness && !rest.repair && rest.problem < 0 &&
-            rest.attention < 0;
+    exact = says_all(&rest);
     if (!rest.never) {
         st = hf_piece_query(db, &sql, &cursor, err);
         if (!st)
@@ -364,6 +376,133 @@ static hf_status facets_read(hf_db *db, hf_mem *mem, const hf_list_query *query,
     return *out_facets ? HF_OK : hf_err_nomem(err, "facets");
 }
 
+/* ---- over time */
+
+/* When the newest of the runs that match started, and how they stand. */
+typedef struct starts {
+    int64_t *us;    /* the newest first */
+    int64_t *ended; /* status of a run that is over, or 0 */
+    size_t count;
+    bool exact;
+} starts;
+
+static hf_status starts_read(hf_db *db, hf_mem *mem, const hf_list_query *query, starts *out,
+                             hf_err *err)
+{
+    hf_filter_rest rest;
+    hf_piece_world world;
+    hf_piece_sql sql;
+    hf_db_cursor *cursor = NULL;
+    bool row = true;
+    hf_status st = HF_OK;
+
+    *out = (starts){.us = hf_mem_array(mem, HF_LIST_COUNT_MAX, sizeof(int64_t)),
+                    .ended = hf_mem_array(mem, HF_LIST_COUNT_MAX, sizeof(int64_t))};
+    if (!out->us || !out->ended)
+        return hf_err_nomem(err, "a list");
+    begin(db, query, &world, &sql);
+    hf_piece_add(&sql, HF_PIECE_LIST_STARTS);
+    hf_piece_add(&sql, HF_PIECE_LIST_FROM);
+    hf_filter_add(query->filters, &sql, &rest);
+    hf_piece_param(&sql, hf_db_int(HF_LIST_COUNT_MAX + 1));
+    hf_piece_add(&sql, HF_PIECE_LIST_ORDER);
+    out->exact = says_all(&rest);
+    if (!rest.never)
+        st = hf_piece_query(db, &sql, &cursor, err);
+    while (!st && cursor && row) {
+        st = hf_db_step(cursor, &row, err);
+        if (st || !row)
+            break;
+        if (out->count == HF_LIST_COUNT_MAX) {
+            out->exact = false;
+            break;
+        }
+        out->us[out->count] = hf_db_column_int(cursor, 0);
+        out->ended[out->count++] = hf_db_column_int(cursor, 1);
+    }
+    hf_db_end(cursor);
+    hf_piece_sql_fini(&sql);
+    return st;
+}
+
+/* From the moment that the filters name, or the first start; to theirs, or to now: unless that
+   would be more than half of it. */
+static void span_of(const hf_list_query *query, const starts *s, int64_t *out_from, int64_t *out_to)
+{
+    int64_t first = s->us[s->count - 1];
+    int64_t last = s->us[0];
+    int64_t now = query->live.now_us;
+    int64_t named = 0;
+
+    *out_from = first;
+    *out_to = now > last && now - last <= last - first ? now : last;
+    if (s->exact && hf_filter_moment(query->filters, "started_from", &named) && named < first)
+        *out_from = named > 0 ? named : 0;
+    if (hf_filter_moment(query->filters, "started_to", &named) && named > last)
+        *out_to = named <= now ? named - 1 : now > last ? now : last;
+}
+
+/* A step that people count in, of which the span has at most HIST_BARS. */
+static int64_t step_of(int64_t from_s, int64_t to_s)
+{
+    static const int64_t steps[] = {1,     2,     5,      10,     15,      30,     60,    120,
+                                    300,   600,   900,    1800,   3600,    7200,   10800, 21600,
+                                    43200, 86400, 172800, 604800, 1209600, 2419200};
+    const size_t count = sizeof(steps) / sizeof(steps[0]);
+    size_t i = 0;
+    int64_t step = steps[0];
+
+    while (to_s / step - from_s / step >= HIST_BARS)
+        step = ++i < count ? steps[i] : 2 * step;
+    return step;
+}
+
+static hf_value bars_value(hf_mem *mem, const int64_t *bars, size_t count)
+{
+    hf_value_list *list = hf_value_array(mem);
+
+    for (size_t i = 0; i < count; i++)
+        hf_value_append(list, hf_value_int(mem, bars[i]));
+    return hf_value_finish(list);
+}
+
+static hf_status hist_read(hf_db *db, hf_mem *mem, const hf_list_query *query, hf_value *out_hist,
+                           hf_err *err)
+{
+    enum { OPEN, OVER, FAILED, KINDS };
+
+    int64_t bars[KINDS][HIST_BARS] = {{0}};
+    int64_t from = 0;
+    int64_t to = 0;
+    int64_t step;
+    size_t count;
+    starts s;
+    hf_status st = starts_read(db, mem, query, &s, err);
+
+    if (st || !s.count)
+        return st;
+    span_of(query, &s, &from, &to);
+    step = step_of(from / SECOND_US, to / SECOND_US);
+    from = from / SECOND_US / step;
+    count = (size_t)(to / SECOND_US / step - from) + 1;
+    for (size_t i = 0; i < s.count; i++) {
+        size_t kind = !s.ended[i] ? OPEN : s.ended[i] == HF_RUN_STATUS_FAILED ? FAILED : OVER;
+
+        bars[kind][s.us[i] / SECOND_US / step - from]++;
+    }
+    *out_hist = hf_json_(mem,
+                         "{'from': %p, 'step_seconds': %lld, 'open': %p, 'over': %p, "
+                         "'failed': %p, 'exact': %p}",
+                         (const void *)hf_edge_time(mem, from * step * SECOND_US), (long long)step,
+                         (const void *)bars_value(mem, bars[OPEN], count),
+                         (const void *)bars_value(mem, bars[OVER], count),
+                         (const void *)bars_value(mem, bars[FAILED], count),
+                         (const void *)hf_value_bool(s.exact));
+    return *out_hist ? HF_OK : hf_err_nomem(err, "a list");
+}
+
+/* ---- all of it */
+
 hf_status hf_list_read(hf_db *db, hf_mem *mem, const hf_list_query *query, hf_value *out_page,
                        hf_err *err)
 {
@@ -371,6 +510,7 @@ hf_status hf_list_read(hf_db *db, hf_mem *mem, const hf_list_query *query, hf_va
     hf_value_list *rows = hf_value_array(mem);
     hf_value total = hf_value_null();
     hf_value counted = hf_value_null();
+    hf_value hist = hf_value_null();
     hf_value items;
     hf_status st;
 
@@ -381,6 +521,8 @@ hf_status hf_list_read(hf_db *db, hf_mem *mem, const hf_list_query *query, hf_va
         st = total_read(db, mem, query, &total, err);
     if (!st && query->facets)
         st = facets_read(db, mem, query, &counted, err);
+    if (!st && query->hist)
+        st = hist_read(db, mem, query, &hist, err);
     if (st)
         return hf_err_because(err, st, "list runs");
     for (int64_t i = 0; i < p.found; i++)
@@ -388,9 +530,9 @@ hf_status hf_list_read(hf_db *db, hf_mem *mem, const hf_list_query *query, hf_va
     items = hf_value_finish(rows);
     if (!items)
         return hf_err_nomem(err, "a list");
-    *out_page = hf_json_(mem, "{'items': %p, 'cursor': %p, 'total': %p, 'facets': %p}",
+    *out_page = hf_json_(mem, "{'items': %p, 'cursor': %p, 'total': %p, 'facets': %p, 'hist': %p}",
                          (const void *)items, (const void *)(p.more ? p.last : hf_value_null()),
-                         (const void *)total, (const void *)counted);
+                         (const void *)total, (const void *)counted, (const void *)hist);
     return *out_page ? HF_OK : hf_err_nomem(err, "a list");
 }
 

@@ -32,6 +32,7 @@ typedef struct hf_list_query {
     hf_slice cursor;  /* a sort key; empty: from the first */
     hf_value facets;  /* names to count by; NULL: none */
     bool total;       /* count all that match */
+    bool hist;        /* count them by when they started */
     /* For what moves runs on: the time (0: nothing is late) and who serves tasks; see piece.h. */
     hf_liveness_world live;
     hf_slice scope;
@@ -39,8 +40,10 @@ typedef struct hf_list_query {
     hf_slice build;
 } hf_list_query;
 
-/* {"items": [...], "cursor": sort key or null, "facets": {...}, "total": {"n", "exact"}}.
-   HF_INVALID for a cursor or facet that cannot be. */
+/* {"items": [...], "cursor": sort key or null, "facets": {...}, "total": {"n", "exact"}, "hist":
+   {"from", "step_seconds", "open": [n, ...], "over": [n, ...], "failed": [n, ...], "exact"}}, in
+   which a run stands where it started, the newest HF_LIST_COUNT_MAX of them. HF_INVALID for a
+   cursor or facet that cannot be. */
 HF_NODISCARD hf_status hf_list_read(hf_db *db, hf_mem *mem, const hf_list_query *query,
                                     hf_value *out_page, hf_err *err);
 

@@ -35,15 +35,18 @@ void hf_api_console_runs(hf_api *api)
     if (!hf_api_query_int(api, "limit", RUNS_USUAL, 1, RUNS_MAX, &limit))
         return;
     if (list_failed(
-            api, hf_list_runs(
-                     api->server->engine,
-                     hf_value_merge(api->mem, hf_list_extras(api),
-                                    hf_json_(api->mem,
-                                             "{'q': %s, 'cursor': %s, 'limit': %lld, 'why': true, "
-                                             "'owner': %s}",
-                                             line ? line : "", hf_api_query_text(api, "cursor"),
-                                             (long long)limit, api->principal.id)),
-                     api->mem, &page)))
+            api,
+            hf_list_runs(
+                api->server->engine,
+                hf_value_merge(api->mem, hf_list_extras(api),
+                               hf_json_(api->mem,
+                                        "{'q': %s, 'cursor': %s, 'limit': %lld, 'why': true, "
+                                        "'hist': %p, 'owner': %s}",
+                                        line ? line : "", hf_api_query_text(api, "cursor"),
+                                        (long long)limit,
+                                        (const void *)hf_value_bool(hf_api_query_bool(api, "hist")),
+                                        api->principal.id)),
+                api->mem, &page)))
         return;
     items = hf_get(page, "items");
     for (size_t i = 0; i < hf_len(items); i++)
@@ -51,10 +54,10 @@ void hf_api_console_runs(hf_api *api)
     hf_api_json(api, 200,
                 hf_json_(api->mem,
                          "{'namespace': %s, 'items': %p, 'cursor': %p, 'total': %p, 'facets': %p, "
-                         "'query': %p}",
+                         "'hist': %p, 'query': %p}",
                          api->namespace, (const void *)hf_value_finish(rows),
                          (const void *)hf_get(page, "cursor"), (const void *)hf_get(page, "total"),
-                         (const void *)hf_get(page, "facets"),
+                         (const void *)hf_get(page, "facets"), (const void *)hf_get(page, "hist"),
                          (const void *)hf_get(page, "query")));
 }
 

@@ -1,6 +1,7 @@
 // The list of runs: its order, what is left out, what it is narrowed by.
 import { barriers, enter, follow, quiet, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
+import { until } from "./site.mjs";
 
 const asked = (page, name) => new URL(page.url()).searchParams.get(name);
 const ids = async (page) => (await page.getByRole("table", { name: "Runs", exact: true }).locator("tbody tr .called a").allInnerTexts()).map((id) => id.trim());
@@ -79,6 +80,47 @@ test("values are left out by Alt, by a button and by a minus, and come back", as
   await field.press("Enter");
   await page.getByText("A minus leaves out states, fields and labels").waitFor();
   ok((await ids(page)).length === 2, "the rest is asked");
+  quiet(page);
+  await page.context().close();
+});
+
+test("the time strip shows when runs started, and narrows the list by a drag, a click and its table", async ({ site, browser }) => {
+  await labelled(site, "strip", ["strip-1", "strip-2"]);
+  await new Promise((on) => setTimeout(on, 3000)); // another bar
+  await labelled(site, "strip", ["strip-3"]);
+  await site.start("order", "strip-4", { sku: "TEA-1", amount: -1 }, { labels: { set: "strip" } }); // it fails
+  await until(async () => (await site.ask("GET", "console/api/runs/strip-4")).status === "failed", 30, "it failed");
+  const page = await enter(browser, site);
+  await follow(page, "runs?q=label.set%3Astrip");
+  await page.getByText("4 match").waitFor();
+  const picture = page.getByRole("img", { name: /^Started: over .*, open .*, failed 1 in all$/ });
+  await picture.waitFor();
+  equal(await barriers(page), [], "barriers");
+  const narrow = async () => {
+    await page.waitForFunction(() => / started>=\S+Z started<\S+Z$/.test(new URL(location.href).searchParams.get("q")));
+    await page.getByText("2 match").waitFor();
+  };
+  // Over the left half of the bars: the first two. The step is seconds here.
+  const box = await picture.boundingBox();
+  await page.mouse.move(box.x + 30, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 60, box.y + 30);
+  equal(await picture.locator("rect.brush").count(), 1, "what is chosen is drawn");
+  await page.mouse.up();
+  await narrow();
+  equal(await ids(page), ["strip-2", "strip-1"], "what is left");
+  await page.getByRole("button", { name: "any time" }).click();
+  await page.getByText("4 match").waitFor();
+  // The same without a mouse.
+  const twin = page.getByRole("button", { name: "Started: as a table" });
+  await twin.focus();
+  await twin.press("Enter");
+  const table = page.getByRole("region", { name: "Started, as a table" });
+  equal(await table.getByRole("columnheader").allInnerTexts(), ["At", "over", "open", "failed", "Narrow"], "its columns");
+  const last = table.getByRole("row").filter({ has: page.getByRole("cell", { name: "1", exact: true }) }).first();
+  await last.getByRole("button", { name: /^Only / }).press("Enter");
+  await page.waitForFunction(() => / started>=\S+Z started<\S+Z$/.test(new URL(location.href).searchParams.get("q")));
+  ok(!(await ids(page)).includes("strip-1"), "the first are not of the last bar");
   quiet(page);
   await page.context().close();
 });

@@ -657,6 +657,87 @@ HF_BOTH_ENGINES(facets_parts_and_keys)
     emptied(place, store);
 }
 
+/* How many of one kind a bar has, as a plain walk counts them. */
+static int64_t started(hf_value filters, const char *kind, int64_t from_us, int64_t to_us)
+{
+    int64_t n = 0;
+
+    for (size_t i = 1; i <= RUNS; i++) {
+        int64_t status = facts[i].status;
+        const char *is = status <= 3 ? "open" : status == HF_RUN_STATUS_FAILED ? "failed" : "over";
+
+        n += facts[i].sort_us >= from_us && facts[i].sort_us < to_us && strcmp(is, kind) == 0 &&
+             all_fit(i, filters);
+    }
+    return n;
+}
+
+/* Every bar is what a walk counts; how many there are in all. */
+static int64_t hist_check(hf_value hist, hf_value filters)
+{
+    static const char *const kinds[] = {"open", "over", "failed"};
+    int64_t step_us = hf_int(hist, "step_seconds", 0) * 1000000;
+    int64_t from_us = 0;
+    int64_t sum = 0;
+
+    ck_assert(hf_clock_parse(hf_slice_of(hf_str(hist, "from", "")), &from_us));
+    ck_assert_int_eq(from_us % step_us, 0);
+    for (size_t k = 0; k < 3; k++) {
+        hf_value bars = hf_get(hist, kinds[k]);
+
+        ck_assert_uint_eq(hf_len(bars), hf_len(hf_get(hist, "open")));
+        ck_assert(hf_len(bars) > 20 && hf_len(bars) <= 72);
+        for (size_t i = 0; i < hf_len(bars); i++) {
+            int64_t begin_us = from_us + (int64_t)i * step_us;
+            int64_t n = hf_int(hf_at(bars, i), "", -1);
+
+            if (filters)
+                ck_assert_int_eq(n, started(filters, kinds[k], begin_us, begin_us + step_us));
+            sum += n;
+        }
+    }
+    return sum;
+}
+
+/* Runs by when they started and how they stand; the newest alone when there are too many. */
+HF_BOTH_ENGINES(runs_over_time)
+{
+    hf_test_place *place = hf_test_place_new(kind);
+    hf_store *store = NULL;
+    hf_db *db = filled(place, &store);
+    hf_mem *mem = hf_mem_new();
+    hf_list_query query = {.namespace_key = 1,
+                           .limit = 1,
+                           .hist = true,
+                           .filters = hf_json_(mem, "{'queue': 'slow', 'started_from': "
+                                                    "'1700000000000000', 'started_to': "
+                                                    "'1700003000000000'}")};
+    hf_value page = NULL;
+    hf_err err = {0};
+    hf_value hist;
+
+    hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list");
+    hist = hf_get(page, "hist");
+    ck_assert(hf_bool(hist, "exact", false));
+    ck_assert_int_eq(hf_int(hist, "step_seconds", 0), 60);
+    ck_assert_int_gt(hist_check(hist, query.filters), 4000);
+    query.filters = NULL;
+    query.live.now_us = INT64_C(1700000000000000) + INT64_C(9000) * 1000000; /* long after */
+    hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list");
+    hist = hf_get(page, "hist");
+    ck_assert(!hf_bool(hist, "exact", true));
+    ck_assert_int_eq(hist_check(hist, NULL), HF_LIST_COUNT_MAX);
+    query.filters = hf_json_(mem, "{'workflow_type': 'nothing'}");
+    hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list");
+    ck_assert_int_eq(hf_value_kind_of(hf_get(page, "hist")), HF_VALUE_NULL);
+    query.filters = hf_json_(mem, "{'instance_id': 'run-7', 'started_from': '1', "
+                                  "'started_to': '253402300799000000'}");
+    hf_test_ok(hf_list_read(db, mem, &query, &page, &err), &err, "list"); /* some 54 years */
+    ck_assert_int_eq(hist_check(hf_get(page, "hist"), query.filters), 1);
+    hf_mem_free(mem);
+    emptied(place, store);
+}
+
 /* What cannot be is refused with the name of the filter, and nothing is asked of a database. */
 START_TEST(unknown_and_malformed_filters_are_refused)
 {
@@ -724,4 +805,5 @@ END_TEST
 
 HF_PG_SUITE_MAIN("project/list", HF_BOTH_SLOW(b189_filters_find_what_a_walk_finds, 300),
                  HF_BOTH_SLOW(b188_order_and_pages, 300), HF_BOTH_SLOW(facets_parts_and_keys, 300),
-                 {unknown_and_malformed_filters_are_refused, 0}, {b189_filters_merge, 0})
+                 HF_BOTH_SLOW(runs_over_time, 300), {unknown_and_malformed_filters_are_refused, 0},
+                 {b189_filters_merge, 0})

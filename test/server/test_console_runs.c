@@ -244,7 +244,13 @@ HF_BOTH_ENGINES(pages_and_counts)
         3);
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "facets.workflow_type.values")), 3);
     ck_assert(hf_bool(answer.body, "facets.workflow_type.exact", false));
+    answer = asked(&site, "q=-is:open&hist=true", "", 200);
+    ck_assert(hf_bool(answer.body, "hist.exact", false));
+    ck_assert_int_ge(hf_int(answer.body, "hist.step_seconds", 0), 1);
+    ck_assert_uint_eq(hf_len(hf_get(answer.body, "hist.open")),
+                      hf_len(hf_get(answer.body, "hist.failed")));
     answer = asked(&site, "", "", 200);
+    ck_assert_int_eq(hf_value_kind_of(hf_get(answer.body, "hist")), HF_VALUE_NULL);
     ck_assert_int_eq(hf_value_kind_of(hf_get(answer.body, "total")), HF_VALUE_NULL);
     ck_assert_uint_eq(hf_len(hf_get(answer.body, "facets")), 0);
     hf_site_close(&site);
@@ -262,7 +268,8 @@ START_TEST(what_is_not_understood)
                {"facets=colour", 422}, {"view=nothing", 404},
                {"qq=1", 422},          {"q=a&q=b", 422},
                {"q=%FF", 400},         {"q=%00", 400},
-               {"total=maybe", 422}};
+               {"total=maybe", 422},   {"hist=perhaps", 422},
+               {"order=sideways", 422}};
     static char line[2200] = "q=";
     hf_site site;
     hf_value body;

@@ -333,8 +333,8 @@ static const row run_rows[] = {
     {HF_ROUTE_CONSOLE_VIEWS, "/console/api/views", NULL, 200, NULL,
      "namespace views.0.id views.0.count.n views.0.yours", NULL, ASKS},
     {HF_ROUTE_CONSOLE_VIEW_DROP, "/console/api/views/$kept", NULL, 204, NULL, NULL, NULL, ASKS},
-    {HF_ROUTE_CONSOLE_RUNS, "/console/api/runs?q=type:order&facets=status&total=true", NULL, 200,
-     NULL,
+    {HF_ROUTE_CONSOLE_RUNS, "/console/api/runs?q=type:order&facets=status&total=true&hist=true",
+     NULL, 200, NULL,
      "namespace items.0.workflow_id items.0.run_id items.0.run_number items.0.is_current_run "
      "items.0.workflow_type items.0.status items.0.status_bucket items.0.glyph "
      "items.0.closed_reason items.0.liveness_state items.0.wait_kind items.0.why.code "
@@ -344,7 +344,9 @@ static const row run_rows[] = {
      "items.0.exception_count items.0.history_event_count items.0.history_size_bytes "
      "items.0.history_budget_pressure items.0.repair_attention items.0.task_problem "
      "items.0.archived_at items.0.failure_fingerprint cursor facets.status.values.0.value "
-     "facets.status.values.0.n facets.status.exact total.n total.exact query.tokens "
+     "facets.status.values.0.n facets.status.exact total.n total.exact hist.from hist.step_seconds "
+     "hist.open hist.over "
+     "hist.failed hist.exact query.tokens "
      "query.errors query.filters query.view",
      NULL, ASKS},
     {HF_ROUTE_OVERVIEW, "/console/api/overview", NULL, 200, NULL,

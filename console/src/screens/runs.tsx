@@ -17,6 +17,7 @@ import { chooseStart } from "../run/start";
 import { askBatch, BATCHES, type BatchCommand } from "./runs-batch";
 import { FACET_NAMES, Facets, look } from "./runs-facets";
 import { QueryLine, type QueryError } from "./runs-query";
+import { TimeStrip } from "./runs-strip";
 
 const LIMIT = 50;
 const BATCH_MAX = 10000; // as many as one batch takes
@@ -152,7 +153,7 @@ export function Runs() {
   const order = param("order") === "oldest" ? "oldest" : "";
   const key = JSON.stringify([query, view, order, cursor]);
   const ask = (values: Record<string, string | number | boolean | null>, stop?: AbortSignal) => get("runs", { q: query, view, order, ...values }, stop);
-  const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true }, stop), ["list"]);
+  const list = useData("runs " + key, (stop) => ask({ cursor, limit: LIMIT, facets: FACET_NAMES, total: true, hist: true }, stop), ["list"]);
   const kept = useData<{ views: View[] }>("views", (stop) => get("views", {}, stop), ["list"]);
   const { rows, waiting, take } = useSteady(list.data && !list.stale ? list.data.items : null, key, order !== "");
   const picked = useSignal<ReadonlySet<string>>(new Set());
@@ -318,66 +319,69 @@ export function Runs() {
       {list.fault && <Fault of={list.fault} again={list.again} what="The list could not be read." />}
       <div class="runs">
         {list.data?.facets ? <Facets facets={list.data.facets} query={query} /> : <aside class="card facets hide-s">{<Bones slow={list.slow} rows={8} />}</aside>}
-        <section class="card" aria-label="Found runs">
-          {waiting > 0 && (
-            <div class="ch">
-              <button type="button" class="chip new" onClick={take}>
-                {many(waiting, "new run")}, show
-              </button>
-            </div>
-          )}
-          {!list.data && !list.fault && <Bones slow={list.slow} rows={12} />}
-          {list.data && rows.length === 0 && (
-            <Empty title={query || view ? "No run matches this." : "There are no runs yet."}>
-              {words(query).length > 0 && (
-                <div class="row">
-                  {words(query).map((word) => (
-                    <Button key={word} size="small" onClick={() => change(words(query).filter((one) => one !== word).join(" "))}>
-                      without {word}
-                    </Button>
-                  ))}
-                </div>
-              )}
-              {!query && !view && <p class="d">A run begins with Start, with the command line or with the API.</p>}
-            </Empty>
-          )}
-          {rows.length > 0 && (
-            <Table label="Runs" columns={shown} rows={rows} id={(row) => row.run_id} row={(row) => ({ class: [isPicked(row) && "sel", row === rows[current.value] && "on", row.gone && "gone"].filter(Boolean).join(" "), "aria-selected": isPicked(row), "data-run": row.run_id })} />
-          )}
-          {rows.length > 0 && (chosen.length > 0 || every.value) && (
-            <div class="selbar float hide-s" role="region" aria-label="Selection">
-              <b class="b">{count(n)} selected</b>
-              {!every.value && total && total.n > chosen.length && (
-                <button type="button" class="linkbtn" onClick={() => (every.value = true)}>
-                  select all {count(total)} that match
+        <div class="stack">
+          {list.data?.hist && <TimeStrip of={list.data.hist} query={query} />}
+          <section class="card" aria-label="Found runs">
+            {waiting > 0 && (
+              <div class="ch">
+                <button type="button" class="chip new" onClick={take}>
+                  {many(waiting, "new run")}, show
                 </button>
-              )}
-              <button
-                type="button"
-                class="linkbtn"
-                onClick={() => {
-                  picked.value = new Set();
-                  every.value = false;
-                }}
-              >
-                select none
-              </button>
-              <span class="grow" />
-              {BATCHES.map((command) => (
-                <Button key={command.name} size="small" why={readOnly.value ?? null} onClick={() => void batch(command)}>
-                  {command.verb}…
-                </Button>
-              ))}
-            </div>
-          )}
-          {(list.data?.cursor || cursor) && (
-            <div class="selbar">
-              {cursor && <Button onClick={() => set({ cursor: null })}>{order ? "Oldest" : "Newest"}</Button>}
-              <span class="grow" />
-              {list.data?.cursor && <Button onClick={() => set({ cursor: list.data!.cursor })}>{order ? "Newer" : "Older"}</Button>}
-            </div>
-          )}
-        </section>
+              </div>
+            )}
+            {!list.data && !list.fault && <Bones slow={list.slow} rows={12} />}
+            {list.data && rows.length === 0 && (
+              <Empty title={query || view ? "No run matches this." : "There are no runs yet."}>
+                {words(query).length > 0 && (
+                  <div class="row">
+                    {words(query).map((word) => (
+                      <Button key={word} size="small" onClick={() => change(words(query).filter((one) => one !== word).join(" "))}>
+                        without {word}
+                      </Button>
+                    ))}
+                  </div>
+                )}
+                {!query && !view && <p class="d">A run begins with Start, with the command line or with the API.</p>}
+              </Empty>
+            )}
+            {rows.length > 0 && (
+              <Table label="Runs" columns={shown} rows={rows} id={(row) => row.run_id} row={(row) => ({ class: [isPicked(row) && "sel", row === rows[current.value] && "on", row.gone && "gone"].filter(Boolean).join(" "), "aria-selected": isPicked(row), "data-run": row.run_id })} />
+            )}
+            {rows.length > 0 && (chosen.length > 0 || every.value) && (
+              <div class="selbar float hide-s" role="region" aria-label="Selection">
+                <b class="b">{count(n)} selected</b>
+                {!every.value && total && total.n > chosen.length && (
+                  <button type="button" class="linkbtn" onClick={() => (every.value = true)}>
+                    select all {count(total)} that match
+                  </button>
+                )}
+                <button
+                  type="button"
+                  class="linkbtn"
+                  onClick={() => {
+                    picked.value = new Set();
+                    every.value = false;
+                  }}
+                >
+                  select none
+                </button>
+                <span class="grow" />
+                {BATCHES.map((command) => (
+                  <Button key={command.name} size="small" why={readOnly.value ?? null} onClick={() => void batch(command)}>
+                    {command.verb}…
+                  </Button>
+                ))}
+              </div>
+            )}
+            {(list.data?.cursor || cursor) && (
+              <div class="selbar">
+                {cursor && <Button onClick={() => set({ cursor: null })}>{order ? "Oldest" : "Newest"}</Button>}
+                <span class="grow" />
+                {list.data?.cursor && <Button onClick={() => set({ cursor: list.data!.cursor })}>{order ? "Newer" : "Older"}</Button>}
+              </div>
+            )}
+          </section>
+        </div>
       </div>
       <p class="d sm fine hide-s">
         In the shell: <span class="mono">{shell("ls", filterWords(list.data?.query?.filters ?? {}, sound), { order })}</span>

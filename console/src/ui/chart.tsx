@@ -1,6 +1,7 @@
 // Pictures of numbers over time: small lines, and charts with a shared cursor. Each has a name for those who do not see it, and
 // the charts a table that says the same. Colours are those of tokens.css, read again when the theme changes.
 import { signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { measure, number, stamp } from "../lib/format";
 import { palette, zone } from "../lib/prefs";
@@ -75,11 +76,13 @@ const clock = (seconds: number) => stamp(seconds * 1000, zone.peek() === "relati
 
 const told = (value: number | null | undefined) => (value === null || value === undefined ? "none" : measure(value));
 
-const HEIGHT = 168;
+const HEIGHT = 168; // as in pages.css
+const SLIM = 84;
 const ABOVE = 10;
 const BELOW = 24;
 const MINUTE = 60;
-const X_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].map((minutes) => minutes * MINUTE);
+const DAY = 1440;
+const X_STEPS = [1, 5, 10, 30, ...[1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, DAY, 2 * DAY, 7 * DAY, 28 * DAY, 91 * DAY, 364 * DAY].map((minutes) => minutes * MINUTE)];
 
 /** The step that a pointer is at, in seconds: all charts of a page show it. */
 const pointed = signal<number | null>(null);
@@ -157,11 +160,34 @@ function faint(series: Series[], stacked: boolean | undefined, steps: number): S
   return [{ name: "all", token: "c5", values: Array.from({ length: steps }, (_, i) => series.reduce((sum, one) => sum + (one.before?.[i] ?? 0), 0)) }];
 }
 
-/** `stacked`: bars on top of each other; else lines. `say` is what is heard in place of the picture; else how much it is in all. */
-export function Plot({ title, at, series, stacked, unit = "", say, before = "before", marks = [] }: { title: string; at: number[]; series: Series[]; stacked?: boolean; unit?: string; say?: string; before?: string; marks?: Mark[] }) {
+interface PlotProps {
+  title: string;
+  at: number[];
+  series: Series[];
+  /** Bars on top of each other; else lines. */
+  stacked?: boolean;
+  unit?: string;
+  /** What is heard in place of the picture; else how much it is in all. */
+  say?: string;
+  /** Half as high, with the top of the scale alone. */
+  slim?: boolean;
+  /** Seconds from one to the next, where there may be one alone. */
+  each?: number;
+  /** What follows the heading. */
+  end?: ComponentChildren;
+  /** Takes the time that is chosen: by dragging over the bars, by a click on one, or in the table. Seconds, the end not with it. */
+  brush?: (from: number, to: number) => void;
+  /** What `before` of a series is called. */
+  before?: string;
+  marks?: Mark[];
+}
+
+export function Plot({ title, at, series, stacked, unit = "", say, slim, each = MINUTE, end, brush, before = "before", marks = [] }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useSignal(0);
   const asTable = useSignal(false);
+  const drag = useSignal<[number, number] | null>(null); // the steps from and to which it is dragged
+  const tall = slim ? SLIM : HEIGHT;
   useEffect(() => {
     const parent = box.current;
     if (!parent) return;
@@ -173,19 +199,33 @@ export function Plot({ title, at, series, stacked, unit = "", say, before = "bef
   const below = series.map((_, n) => at.map((_, i) => (stacked ? series.slice(0, n).reduce((sum, one) => sum + (one.values[i] ?? 0), 0) : 0)));
   const earlier = faint(series, stacked, at.length);
   const top = 1.12 * Math.max(1 / 1.12, ...series.flatMap((one, n) => one.values.map((value, i) => (value ?? 0) + below[n]![i]!)), ...earlier.flatMap((one) => one.values.map((value) => value ?? 0)));
-  const ys = yTicks(top);
+  const ys = slim ? yTicks(top).slice(-1) : yTicks(top);
   const left = 12 + 7 * Math.max(...ys.map((n) => number(n).length));
-  const step = at.length > 1 ? at[1]! - at[0]! : MINUTE;
+  const step = at.length > 1 ? at[1]! - at[0]! : each;
   const edge = stacked ? step / 2 : 0; // half a bar at either end
   const [from, to] = [(at[0] ?? 0) - edge, (at[at.length - 1] ?? 1) + edge];
   const over = (when: number) => left + ((when - from) / Math.max(1, to - from)) * (width.value - left - 6);
   const x = (i: number) => over(at[i]!);
-  const y = (value: number) => HEIGHT - BELOW - (value / top) * (HEIGHT - BELOW - ABOVE);
+  const y = (value: number) => tall - BELOW - (value / top) * (tall - BELOW - ABOVE);
   const wide = Math.min(24, Math.max(1, 0.8 * (over(from + step) - over(from))));
-  const move = (event: PointerEvent) => {
+  const stepAt = (event: PointerEvent) => {
     const when = from + ((event.offsetX - left) / Math.max(1, width.value - left - 6)) * (to - from);
-    const i = Math.round((when - at[0]!) / step);
-    pointed.value = at[Math.min(at.length - 1, Math.max(0, i))] ?? null;
+    return Math.min(at.length - 1, Math.max(0, Math.round((when - at[0]!) / step)));
+  };
+  const move = (event: PointerEvent) => {
+    const i = stepAt(event);
+    pointed.value = at[i] ?? null;
+    if (drag.value) drag.value = [drag.value[0], i];
+  };
+  const press = (event: PointerEvent) => {
+    if (!brush || event.button !== 0) return;
+    (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    drag.value = [stepAt(event), stepAt(event)];
+  };
+  const chosen = drag.value && [Math.min(...drag.value), Math.max(...drag.value)];
+  const drop = () => {
+    drag.value = null;
+    if (chosen) brush?.(at[chosen[0]!]!, at[chosen[1]!]! + step);
   };
   const index = pointed.value === null ? -1 : at.indexOf(pointed.value);
   const here = index < 0 ? null : index;
@@ -197,6 +237,7 @@ export function Plot({ title, at, series, stacked, unit = "", say, before = "bef
           {title}
           {unit && <span class="w sm">, {unit}</span>}
         </h2>
+        {end}
         <span class="grow" />
         <div class="legend">
           {here !== null && at[here] !== undefined && <span class="w">{clock(at[here]!)}</span>}
@@ -232,13 +273,37 @@ export function Plot({ title, at, series, stacked, unit = "", say, before = "bef
                 ...(one.before ? [{ head: `${one.name}, ${before}`, look: "num d", cell: (row: { i: number }) => told(one.before![row.i]) }] : []),
               ]),
               ...(marks.length ? [{ head: "Builds", look: "d", cell: (row: { i: number }) => inStep(row.i).map((mark) => mark.said).join("; ") }] : []),
+              ...(brush
+                ? [
+                    {
+                      head: "Narrow",
+                      quiet: true,
+                      look: "num",
+                      cell: (row: { when: number }) => (
+                        <button type="button" class="linkbtn" aria-label={`Only ${clock(row.when)}`} onClick={() => brush(row.when, row.when + step)}>
+                          only these
+                        </button>
+                      ),
+                    },
+                  ]
+                : []),
             ]}
           />
         </div>
       ) : (
-        <div class="plot" ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${say ?? series.map((one) => `${one.name} ${measure(one.values.reduce<number>((a, b) => a + (b ?? 0), 0))}`).join(", ") + " in all"}${marks.length ? `; ${marks.map((mark) => mark.said).join("; ")}` : ""}`}>
+        <div class={slim ? "plot slim" : "plot"} ref={box} role="img" aria-label={`${title}${unit && ", " + unit}: ${say ?? series.map((one) => `${one.name} ${measure(one.values.reduce<number>((a, b) => a + (b ?? 0), 0))}`).join(", ") + " in all"}${marks.length ? `; ${marks.map((mark) => mark.said).join("; ")}` : ""}`}>
           {width.value > 0 && at.length > 0 && (
-            <svg width={width.value} height={HEIGHT} aria-hidden="true" onPointerMove={move} onPointerLeave={() => (pointed.value = null)}>
+            <svg
+              width={width.value}
+              height={tall}
+              class={brush && "brushed"}
+              aria-hidden="true"
+              onPointerMove={move}
+              onPointerLeave={() => (pointed.value = null)}
+              onPointerDown={press}
+              onPointerUp={drop}
+              onPointerCancel={() => (drag.value = null)}
+            >
               {ys.map((n) => (
                 <g key={n}>
                   <line class="grid" x1={left} x2={width.value} y1={y(n)} y2={y(n)} />
@@ -248,7 +313,7 @@ export function Plot({ title, at, series, stacked, unit = "", say, before = "bef
                 </g>
               ))}
               {xTicks(from, to, Math.max(2, width.value / 90)).map((when) => (
-                <text key={when} class="mid" x={Math.min(over(when), width.value - 17)} y={HEIGHT - 6}>
+                <text key={when} class="mid" x={Math.min(over(when), width.value - 17)} y={tall - 6}>
                   {clock(when)}
                 </text>
               ))}
@@ -259,7 +324,8 @@ export function Plot({ title, at, series, stacked, unit = "", say, before = "bef
               ))}
               <Marks of={marks} over={over} from={from} to={to} width={width.value} />
               {series.map((one, n) => (stacked ? <Bars key={one.name} of={one} below={below[n]!} x={x} y={y} wide={wide} /> : <Line key={one.name} of={one} x={x} y={y} />))}
-              {here !== null && <line class="cursor" x1={x(here)} x2={x(here)} y1={ABOVE} y2={HEIGHT - BELOW} />}
+              {here !== null && <line class="cursor" x1={x(here)} x2={x(here)} y1={ABOVE} y2={tall - BELOW} />}
+              {chosen && <rect class="brush" x={x(chosen[0]!) - wide / 2} width={x(chosen[1]!) - x(chosen[0]!) + wide} y={ABOVE / 2} height={tall - BELOW - ABOVE / 2} />}
             </svg>
           )}
         </div>

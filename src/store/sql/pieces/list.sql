@@ -34,6 +34,10 @@ SELECT count(*) FROM (SELECT 1
 -- piece list_count_end
 LIMIT {value}) c
 
+-- piece list_starts
+-- Ordered and bounded as a page is.
+SELECT s.sort_us, s.ended
+
 -- piece list_facet
 SELECT v, count(*) FROM (SELECT {facet} AS v
 
