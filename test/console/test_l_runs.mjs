@@ -1,4 +1,6 @@
 // The list of runs: its order, what is left out, what it is narrowed by.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { barriers, enter, follow, quiet, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 import { until } from "./site.mjs";
@@ -123,4 +125,50 @@ test("the time strip shows when runs started, and narrows the list by a drag, a 
   ok(!(await ids(page)).includes("strip-1"), "the first are not of the last bar");
   quiet(page);
   await page.context().close();
+});
+
+test("chosen runs, and all that match, become one file of bundles, which is sound and opens again", async ({ site, browser }) => {
+  await labelled(site, "file", ["file-1", "file-2", "file-3"]);
+  const page = await enter(browser, site);
+  await follow(page, "runs?q=label.set%3Afile");
+  await page.getByText("3 match").waitFor();
+  for (const id of ["file-1", "file-3"]) await page.getByRole("checkbox", { name: "Select " + id }).click();
+  await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Export…" }).click();
+  const dialog = page.getByRole("dialog", { name: /^Export 2\srun/ });
+  equal(await barriers(page), [], "barriers");
+  const line = await dialog.locator(".code").innerText();
+  const saved = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: /^Export 2\sruns$/ }).click();
+  const file = await saved;
+  await dialog.getByText(/^2\sruns in runs-\S+\.jsonl, /).waitFor();
+  const text = readFileSync(await file.path(), "utf8");
+  const bundled = (of) => of.trim().split("\n").map((one) => JSON.parse(one).workflow.instance_id);
+  equal(bundled(text), ["file-3", "file-1"], "the runs in it");
+  // The shell makes the same, and finds nothing wrong with what the page made.
+  await site.shell(line.trim().replace("STORE", "orders.db"));
+  equal(bundled(readFileSync(join(site.folder, file.suggestedFilename()), "utf8")), ["file-3", "file-1"], "what the shell writes");
+  await file.saveAs(join(site.folder, "page.jsonl"));
+  equal((await site.shell("holdfast bundle verify page.jsonl")).trim().split("\n").length, 2, "reports");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: /^select all 3 that match/ }).click();
+  await page.getByRole("region", { name: "Selection" }).getByRole("button", { name: "Export…" }).click();
+  await page.getByRole("button", { name: /^Export 3\sruns$/ }).waitFor();
+  await page.getByRole("button", { name: "Do not export" }).click();
+  await follow(page, "bundles");
+  await settled(page, "Bundles");
+  await page.getByLabel("Open an exported file").setInputFiles({ name: "page.jsonl", mimeType: "application/json", buffer: Buffer.from(text) });
+  await page.getByRole("link", { name: "file-3" }).waitFor();
+  await page.getByRole("link", { name: "file-1" }).waitFor();
+  quiet(page);
+  await page.context().close();
+
+  // What leaves the store is for admins: others are told before they press.
+  const { secret } = await site.token("operator", "no auditor");
+  const other = await enter(browser, site, { token: secret });
+  await follow(other, "runs?q=label.set%3Afile");
+  await other.getByRole("checkbox", { name: "Select file-1" }).click();
+  await other.getByRole("button", { name: "Export…" }).click({ force: true });
+  equal([await other.getByRole("button", { name: "Export…" }).getAttribute("title"), await other.getByRole("dialog").count()], ["It takes the role admin.", 0], "an operator");
+  quiet(other);
+  await other.context().close();
 });

@@ -27,6 +27,9 @@ export const readOnly = computed(() =>
   away.value ? away.value : me.value && !me.value.can.operate ? `The role ${me.value.principal.role} cannot change anything; it takes operator.` : undefined,
 );
 
+/** The same of what only an admin does. */
+export const notAdmin = computed(() => away.value ?? (can.value.administer ? null : "It takes the role admin."));
+
 export function has(feature: string): boolean {
   return me.value?.features.includes(feature) ?? false;
 }

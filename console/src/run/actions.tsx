@@ -5,7 +5,7 @@ import { save } from "../lib/file";
 import { bytes, duration } from "../lib/format";
 import { parse, stringify, type Json } from "../lib/json";
 import { go, href } from "../lib/router";
-import { away, has, readOnly } from "../lib/session";
+import { away, has, notAdmin, readOnly } from "../lib/session";
 import { inputWords, shell } from "../lib/shell";
 import { Button, Menu, copy, type MenuItem } from "../ui/basic";
 import { askFor, type Parameter } from "../ui/form";
@@ -241,7 +241,7 @@ export function Actions({ head }: { head: any }) {
     { text: "Reset…", why: refused(head, "reset"), act: () => askCopy(head, "reset") },
     { text: "Start like this one…", why: readOnly.value ?? null, act: () => void startAlike(head) },
     { text: "Compare with another run…", why: has("diff") ? null : "This server compares no runs.", to: href(["diff"], { left: head.workflow_id, left_run_id: head.run_id }) },
-    { text: "Export as a bundle", act: () => void exportBundle(head) },
+    { text: "Export as a bundle", why: notAdmin.value, act: () => void exportBundle(head) },
     { text: "Copy shell line", act: () => void copy(shell("show", [head.workflow_id], { run: older(head) })) },
   ];
   return (

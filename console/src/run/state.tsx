@@ -4,6 +4,7 @@ import { save } from "../lib/file";
 import { many, number } from "../lib/format";
 import { stringify, type Json } from "../lib/json";
 import { param, set } from "../lib/router";
+import { notAdmin } from "../lib/session";
 import { shell } from "../lib/shell";
 import { Button, Choice, Empty, Menu, Mono, RunLink, Status, Time } from "../ui/basic";
 import { Diff } from "../ui/diff";
@@ -246,7 +247,7 @@ export function JsonTab({ place, head }: { place: Place; head: any }) {
             { text: "The head as JSON", act: () => save(`${name}.json`, stringify(head, 1)) },
             { text: "All events as JSON", act: () => void history((lines) => "[\n" + lines.join(",\n") + "\n]\n", "json") },
             { text: "All events as JSONL", act: () => void history((lines) => lines.join("\n") + "\n", "jsonl") },
-            { text: "A bundle, to open elsewhere", why: exported ? null : "It is one already.", act: () => void exportBundle(head) },
+            { text: "A bundle, to open elsewhere", why: exported ? notAdmin.value : "It is one already.", act: () => void exportBundle(head) },
           ]}
         />
       </div>

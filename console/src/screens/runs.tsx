@@ -6,7 +6,7 @@ import { count, many, moment, number } from "../lib/format";
 import { useKey } from "../lib/keys";
 import { useData } from "../lib/live";
 import { go, href, param, set } from "../lib/router";
-import { readOnly } from "../lib/session";
+import { notAdmin, readOnly } from "../lib/session";
 import { filterWords, shell } from "../lib/shell";
 import { askFor } from "../ui/form";
 import { Bones, Button, Empty, Fault, Icon, Menu, RunLink, Status, Took } from "../ui/basic";
@@ -15,6 +15,7 @@ import { attempt } from "../ui/toasts";
 import { words } from "../run/query";
 import { chooseStart } from "../run/start";
 import { askBatch, BATCHES, type BatchCommand } from "./runs-batch";
+import { askExport, EXPORT_MAX, type Exported } from "./runs-export";
 import { FACET_NAMES, Facets, look } from "./runs-facets";
 import { QueryLine, type QueryError } from "./runs-query";
 import { TimeStrip } from "./runs-strip";
@@ -128,21 +129,30 @@ const dropView = (view: View, again: () => void) =>
     again();
   });
 
-/** The ids and types of all that match, as many as one batch takes. */
-async function allIds(ask: (cursor: string | null) => Promise<any>): Promise<{ ids: string[]; types: string[]; cut: boolean }> {
-  const ids = new Set<string>();
-  const types = new Set<string>();
+type Ask = (cursor: string | null) => Promise<{ items: any[]; cursor: string | null }>;
+
+/** Looks at all that match, page after page, until one is not taken; whether that came. */
+async function walk(ask: Ask, take: (row: any) => boolean): Promise<boolean> {
   let cursor: string | null = null;
   do {
-    const page: any = await ask(cursor);
-    for (const row of page.items)
-      if (ids.size < BATCH_MAX) {
-        ids.add(row.workflow_id);
-        types.add(row.workflow_type);
-      }
+    const page: { items: any[]; cursor: string | null } = await ask(cursor);
+    if (!page.items.every(take)) return true;
     cursor = page.cursor;
-  } while (cursor && ids.size < BATCH_MAX);
-  return { ids: [...ids], types: [...types], cut: cursor !== null };
+  } while (cursor);
+  return false;
+}
+
+/** The ids and types of all that match, as many as one batch takes. */
+async function allIds(ask: Ask): Promise<{ ids: string[]; types: string[]; cut: boolean }> {
+  const ids = new Set<string>();
+  const types = new Set<string>();
+  const cut = await walk(ask, (row) => {
+    if (ids.size >= BATCH_MAX && !ids.has(row.workflow_id)) return false;
+    ids.add(row.workflow_id);
+    types.add(row.workflow_type);
+    return true;
+  });
+  return { ids: [...ids], types: [...types], cut };
 }
 
 export function Runs() {
@@ -205,16 +215,24 @@ export function Runs() {
   const chosen = rows.filter((row) => picked.value.has(row.run_id));
   useKey("a", () => document.querySelector<HTMLElement>(".selbar button")?.focus());
 
+  const pages: Ask = (next) => ask({ cursor: next, limit: 200 });
   const batch = async (command: BatchCommand) => {
     if (!every.value) {
       askBatch(command, [...new Set(chosen.map((row) => row.workflow_id as string))], [...new Set(chosen.map((row) => row.workflow_type as string))]);
       return;
     }
     await attempt(async () => {
-      const { ids, types, cut } = await allIds((next) => ask({ cursor: next, limit: 200 }));
+      const { ids, types, cut } = await allIds(pages);
       askBatch(command, ids, types, cut);
     });
   };
+  const exportRuns = () =>
+    attempt(async () => {
+      const runs: Exported[] = [];
+      const take = ({ workflow_id, run_id, is_current_run }: Exported) => runs.length < EXPORT_MAX && runs.push({ workflow_id, run_id, is_current_run }) > 0;
+      const cut = every.value ? await walk(pages, take) : !chosen.every(take);
+      askExport(runs, cut);
+    });
   const n = every.value ? total : { n: chosen.length, exact: true };
   const allHere = rows.length > 0 && rows.every((row) => picked.value.has(row.run_id));
   const isPicked = (row: any) => every.value || picked.value.has(row.run_id);
@@ -371,6 +389,9 @@ export function Runs() {
                     {command.verb}…
                   </Button>
                 ))}
+                <Button size="small" why={notAdmin.value} onClick={() => void exportRuns()}>
+                  Export…
+                </Button>
               </div>
             )}
             {(list.data?.cursor || cursor) && (

@@ -5,7 +5,7 @@ import type { Json } from "../lib/json";
 import { useData } from "../lib/live";
 import { density, keys, theme, zone } from "../lib/prefs";
 import { base, href, param } from "../lib/router";
-import { away, can, has, me } from "../lib/session";
+import { can, has, me, notAdmin } from "../lib/session";
 import { inputWords, shell } from "../lib/shell";
 import { Age, Button, Choice, Copy, Empty, Mono, PageHead, Radios, Time } from "../ui/basic";
 import { askFor } from "../ui/form";
@@ -15,8 +15,6 @@ import { showKeys } from "../frame";
 import { Numbers } from "./numbers";
 
 declare const BUILT_VERSION: string;
-
-const notAdmin = () => away.value ?? (can.value.administer ? null : "It takes the role admin.");
 
 function Row({ title, say, children }: { title: string; say: string; children: preact.ComponentChildren }) {
   return (
@@ -90,7 +88,7 @@ function Namespaces() {
       title="Namespaces"
       scroll
       end={
-        <Button size="small" why={notAdmin()} onClick={() => namespaceDialog(null)}>
+        <Button size="small" why={notAdmin.value} onClick={() => namespaceDialog(null)}>
           Make one…
         </Button>
       }
@@ -120,7 +118,7 @@ function Namespaces() {
                 quiet: true,
                 look: "num",
                 cell: (one) => (
-                  <Button size="small" why={notAdmin()} label={`Change ${one.name}`} onClick={() => namespaceDialog(one)}>
+                  <Button size="small" why={notAdmin.value} label={`Change ${one.name}`} onClick={() => namespaceDialog(one)}>
                     Change…
                   </Button>
                 ),
@@ -186,7 +184,7 @@ function Tokens() {
       title="Tokens"
       scroll
       end={
-        <Button size="small" why={notAdmin()} onClick={() => makeToken(asked.again)}>
+        <Button size="small" why={notAdmin.value} onClick={() => makeToken(asked.again)}>
           Make one…
         </Button>
       }
