@@ -3,15 +3,17 @@ import { useSignal } from "@preact/signals";
 import { at as url, get, post, refusalOf, remove, type Refusal } from "../lib/api";
 import { duration, many, moment, now } from "../lib/format";
 import { useData } from "../lib/live";
-import { href, param } from "../lib/router";
+import { href, param, set } from "../lib/router";
 import { readOnly } from "../lib/session";
 import { inputWords, shell } from "../lib/shell";
-import { Bones, Button, Copy, Empty, Fault, Icon, Mono, PageHead, RunLink, Shell, Time } from "../ui/basic";
+import { Bones, Button, Copy, Empty, Fault, Glyph, Icon, Mono, PageHead, RunLink, Shell, Time } from "../ui/basic";
 import { askFor, ContractForm, useForm } from "../ui/form";
 import { useReveal, useRows } from "../ui/rows";
 import { toast } from "../ui/toasts";
 
 const SOON_MS = 3600000;
+const RUNS = 50; // of a page; each has one wait, as a rule
+const RUNS_SEARCHED = 200; // that the server looks at for a page of what is sought
 
 function left(until: string | null): string {
   const at = moment(until);
@@ -147,23 +149,75 @@ function Links({ of, again }: { of: any; again: () => void }) {
   );
 }
 
+/** The newest first, page after page. */
+function Pages({ cursor, further }: { cursor: string; further: string | null | undefined }) {
+  if (!cursor && !further) return null;
+  return (
+    <div class="selbar">
+      {cursor && <Button onClick={() => set({ cursor: null, wait: null })}>Newest</Button>}
+      <span class="grow" />
+      {further && <Button onClick={() => set({ cursor: further, wait: null })}>Older</Button>}
+    </div>
+  );
+}
+
 export function Approvals() {
-  const { data, fault, slow, again } = useData("approvals", (stop) => get("approvals", { limit: 100 }, stop), ["list"]);
+  const sought = param("q").trim();
+  const cursor = param("cursor");
+  const { data, fault, slow, stale, again } = useData(`approvals ${JSON.stringify([sought, cursor])}`, (stop) => get("approvals", { q: sought, cursor, limit: RUNS }, stop), ["list"]);
   const all: any[] = data?.approvals ?? [];
   const chosen = all.find((one) => one.id === param("wait")) ?? all[0];
   const box = useReveal(param("wait"));
   const rows = useRows(all.map((one) => one.id), chosen?.id, "wait");
+  const sent = () => {
+    set({ wait: null }, true);
+    again();
+  };
+  const further = data?.cursor as string | null | undefined;
+  const say = all.length ? `${many(all.length, "open wait")}${cursor || further ? " on this page" : ""} that a person may answer` : sought || cursor || further ? "" : "nobody is waited for";
   return (
     <>
-      <PageHead title="Approvals" say={data && (all.length ? `${many(all.length, "open wait")}${data.cursor ? " and more" : ""} that a person may answer` : "nobody is waited for")} />
+      <PageHead title="Approvals" say={data && say}>
+        <input
+          class="in filter"
+          type="search"
+          aria-label="Search open waits"
+          placeholder="id, type, key or signal"
+          value={param("q")}
+          onInput={(event) => set({ q: event.currentTarget.value, cursor: null, wait: null }, true)}
+        />
+      </PageHead>
       {fault && <Fault of={fault} again={again} />}
       {!data && !fault && <Bones slow={slow} />}
-      {data && all.length === 0 && (
+      {data && !stale && all.length === 0 && (
         <section class="card">
-          <Empty title="No run waits for a person.">
-            <p class="d">Runs that wait for a signal come here: they can be answered in place, or by somebody without an account through a link that works once.</p>
-          </Empty>
+          {further ? (
+            <Empty title={sought ? `None of the ${RUNS_SEARCHED} newest runs that wait here has "${sought}".` : "Nothing waits on this page any more."}>
+              <p class="d">There are more, further on.</p>
+            </Empty>
+          ) : sought || cursor ? (
+            <Empty title={sought ? `No open wait ${cursor ? "further on " : ""}has "${sought}".` : "There are no further waits."}>
+              <div class="row">
+                {sought && (
+                  <Button size="small" onClick={() => set({ q: null, cursor: null })}>
+                    All waits
+                  </Button>
+                )}
+              </div>
+            </Empty>
+          ) : (
+            <Empty title="No run waits for a person.">
+              <p class="d">Runs that wait for a signal come here: they can be answered in place, or by somebody without an account through a link that works once.</p>
+            </Empty>
+          )}
+          <Pages cursor={cursor} further={further} />
         </section>
+      )}
+      {chosen && !stale && param("wait") && chosen.id !== param("wait") && (
+        <div class="note quiet" role="status">
+          <Glyph name="waiting" />
+          <div>The wait that the address names is not on this page: it is over, or it stands on another one.</div>
+        </div>
       )}
       {chosen && (
         <div class="appr">
@@ -171,7 +225,7 @@ export function Approvals() {
             {all.map((one) => {
               const until = moment(one.until);
               return (
-                <a key={one.id} class={one === chosen ? "ask1 on" : "ask1"} href={href(["approvals"], { wait: one.id })} aria-current={one === chosen ? "true" : undefined} {...rows(one.id)}>
+                <a key={one.id} class={one === chosen ? "ask1 on" : "ask1"} href={href(["approvals"], { q: param("q"), cursor, wait: one.id })} aria-current={one === chosen ? "true" : undefined} {...rows(one.id)}>
                   <span class="row nowrap">
                     <span class="q1 grow">{one.summary}</span>
                     {until !== null && until - now.value < SOON_MS && <span class="tag warn">due soon</span>}
@@ -190,9 +244,10 @@ export function Approvals() {
                 </a>
               );
             })}
+            <Pages cursor={cursor} further={further} />
           </section>
           <div class="stack" key={chosen.id} ref={box}>
-            <Answer of={chosen} sent={again} />
+            <Answer of={chosen} sent={sent} />
             <Links of={chosen} again={again} />
           </div>
         </div>
