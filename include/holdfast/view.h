@@ -87,8 +87,8 @@ HF_API hf_status hf_list_suggest(hf_engine *engine, hf_value request, hf_mem *me
 /* Keeps a view: {"id"?: to change one, "name", "bucket", "filters" or "q": a query line, "owner",
    "scope"?, "shared"?, "filter_version"?}. With a line it needs no bucket: it is then of all runs,
    and its bucket is null. The line is kept as it was written: its ages count from when the view is
-   looked at. HF_EXISTS: the name is taken in that scope and bucket.
-   HF_DENIED: somebody else's. */
+   looked at. HF_EXISTS: in that scope and bucket the owner has a view of that name, or both it
+   and another one are shared. HF_DENIED: somebody else's. */
 HF_API hf_status hf_view_save(hf_engine *engine, hf_value request, hf_mem *mem, hf_value *out);
 
 /* System views and those that the owner may see: {"owner"?, "scope"?, "bucket"?}. */

@@ -1,5 +1,5 @@
 // The line that says which runs are meant: how it goes on, and the lists that are kept of it.
-import { enter, follow, quiet, settled } from "./browser.mjs";
+import { enter, follow, quiet, refusals, settled } from "./browser.mjs";
 import { equal, ok, test } from "./cases.mjs";
 
 test("a query line goes on with words and with values that are there, counted", async ({ site, browser }) => {
@@ -20,6 +20,47 @@ test("a query line goes on with words and with values that are there, counted", 
   await page.context().close();
 });
 
+/** Keeps the list that is shown under a name. */
+async function keep(page, name, shared) {
+  await page.getByRole("button", { name: "Save view…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Save this list" });
+  await dialog.getByLabel("name", { exact: true }).fill(name);
+  await dialog.getByText(shared ? "yes" : "no", { exact: true }).click();
+  await dialog.getByRole("button", { name: "Save", exact: true }).click();
+}
+
+test("a name that one keeps for oneself is nobody else's business, and a shared one is there once", async ({ site, browser }) => {
+  const pages = [];
+  for (const [label, line] of [["ada", "is:open"], ["bea", "is:closed"]]) {
+    const page = await enter(browser, site, { token: (await site.token("operator", label)).secret });
+    await follow(page, "runs?q=" + encodeURIComponent(line));
+    await settled(page, "Runs");
+    await keep(page, "my desk", false);
+    await page.getByText("Saved my desk").waitFor();
+    pages.push(page);
+  }
+  const [ada, bea] = pages;
+  const views = (page) => page.getByRole("navigation", { name: "Views" });
+  for (const page of pages) await views(page).getByRole("link", { name: /^my desk \(for you alone\)/ }).waitFor(); // one's own alone
+  await follow(ada, "runs?q=is%3Aopen");
+  await keep(ada, "our desk", true);
+  await ada.getByText("Saved our desk").waitFor();
+  await follow(bea, "runs?q=is%3Aclosed");
+  await keep(bea, "our desk", true);
+  await bea.getByRole("dialog").getByText(/there is a view "our desk" already/).waitFor();
+  refusals(bea, 409);
+  await bea.getByRole("button", { name: "Do not save" }).click();
+  for (const [page, name] of [[ada, /^my desk/], [ada, /^our desk/], [bea, /^my desk/]]) {
+    await views(page).getByRole("link", { name }).click();
+    await page.getByRole("button", { name: "Forget this view" }).click();
+    await views(page).getByRole("link", { name }).waitFor({ state: "detached" });
+  }
+  for (const page of pages) {
+    quiet(page);
+    await page.context().close();
+  }
+});
+
 test("a list is kept for oneself as it is written, found again, and forgotten", async ({ site, browser }) => {
   await site.start("region", "views-2", { name: "north" });
   const { secret } = await site.token("operator", "keeper");
@@ -27,11 +68,7 @@ test("a list is kept for oneself as it is written, found again, and forgotten", 
   await follow(page, "runs?q=" + encodeURIComponent("type:order started<1h"));
   await settled(page, "Runs");
   const save = async (name, shared) => {
-    await page.getByRole("button", { name: "Save view…" }).click();
-    const dialog = page.getByRole("dialog", { name: "Save this list" });
-    await dialog.getByLabel("name", { exact: true }).fill(name);
-    await dialog.getByText(shared ? "yes" : "no", { exact: true }).click();
-    await dialog.getByRole("button", { name: "Save", exact: true }).click();
+    await keep(page, name, shared);
     await page.getByText("Saved " + name).waitFor();
   };
   await save("fresh orders", false);
@@ -58,6 +95,8 @@ test("a list is kept for oneself as it is written, found again, and forgotten", 
   await other.getByRole("navigation", { name: "Views" }).getByRole("link", { name: /^regions/ }).click();
   await other.getByRole("link", { name: "views-2" }).waitFor();
   equal(await other.getByRole("button", { name: "Forget this view" }).getAttribute("aria-disabled"), "true", "forgetting what is another's");
+  await follow(other, "runs"); // who looks at what is forgotten is told that it is not there
+  await settled(other, "Runs");
   await page.getByRole("button", { name: "Forget this view" }).click();
   await page.getByRole("link", { name: /^regions/ }).waitFor({ state: "detached" });
   for (const each of [page, other]) {

@@ -195,7 +195,7 @@ HF_BOTH_ENGINES(b189_saved_views)
                      HF_NOTFOUND);
     ck_assert_int_eq(hf_view_save(d,
                                   hf_json_(mem, "{'name': 'eu', 'bucket': 'running', "
-                                                "'owner': 'bob', 'filters': {}}"),
+                                                "'owner': 'mia', 'filters': {}}"),
                                   mem, &out),
                      HF_EXISTS);
     hf_kit_ok(d, hf_view_save(d,
@@ -232,6 +232,17 @@ HF_BOTH_ENGINES(b189_saved_views)
     hf_kit_close(d);
 }
 
+/* Keeps a view of the name "mine" for bob; `id` null: a new one. */
+static hf_status bobs_saved(hf_engine *d, hf_mem *mem, hf_value id, bool shared, hf_value *out)
+{
+    return hf_view_save(d,
+                        hf_json_(mem,
+                                 "{'id': %p, 'name': 'mine', 'bucket': 'running', 'scope': 'ops', "
+                                 "'owner': 'bob', 'shared': %p}",
+                                 (const void *)id, (const void *)hf_value_bool(shared)),
+                        mem, out);
+}
+
 static hf_status view_saved(hf_engine *d, hf_mem *mem, const char *scope, const char *bucket,
                             int version, hf_value *out)
 {
@@ -243,8 +254,8 @@ static hf_status view_saved(hf_engine *d, hf_mem *mem, const char *scope, const 
                         mem, out);
 }
 
-/* A name is taken once in a bucket of a scope; another scope does not see it, shared or not; a view
-   of an early version works and says that it is old. */
+/* A name is there once among what is shared in a bucket of a scope; another scope does not see it,
+   shared or not; a view of an early version works and says that it is old. */
 HF_BOTH_ENGINES(b189_views_have_a_scope)
 {
     hf_engine *d = hf_kit_open(kind, &app);
@@ -270,6 +281,13 @@ HF_BOTH_ENGINES(b189_views_have_a_scope)
                      HF_NOTFOUND);
     hf_kit_ok(d, hf_view_get(d, hf_json_(mem, "{'id': %s, 'scope': 'ops'}", id), mem, &view));
     ck_assert_str_eq(hf_str(view, "scope", ""), "ops");
+    ck_assert_int_eq(bobs_saved(d, mem, hf_value_null(), true, &out), HF_EXISTS);
+    hf_kit_ok(d, bobs_saved(d, mem, hf_value_null(), false, &out));
+    view = hf_get(out, "id");
+    ck_assert_int_eq(bobs_saved(d, mem, hf_value_null(), false, &out),
+                     HF_EXISTS); /* twice among his own */
+    ck_assert_int_eq(bobs_saved(d, mem, view, true, &out), HF_EXISTS);
+    hf_kit_ok(d, bobs_saved(d, mem, view, false, &out));
     hf_kit_ok(d, view_saved(d, mem, "default", "running", 2, &view));
     ck_assert_str_eq(hf_str(view, "filter_version_status", ""), "deprecated");
     ck_assert_str_ne(hf_str(view, "filter_version_message", ""), "");

@@ -44,8 +44,8 @@ typedef struct row {
 
 /* What belongs to no run. */
 static const hf_play_row plain_setup[] = {
-    {HF_ROUTE_VIEW_SAVE, "/api/views", "{'name':'mine','bucket':'running'}", 201, NULL, NULL, NULL,
-     HF_PLAY_ASKS},
+    {HF_ROUTE_VIEW_SAVE, "/api/views", "{'name':'mine','bucket':'running','shared':true}", 201,
+     NULL, NULL, NULL, HF_PLAY_ASKS},
     {HF_ROUTE_ATTRIBUTE_CREATE, "/api/search-attributes", "{'name':'team','type':'keyword'}", 201,
      NULL, NULL, NULL, HF_PLAY_ASKS},
     {HF_ROUTE_SCHEDULE_CREATE, "/api/schedules",
@@ -239,7 +239,8 @@ static const row plain_rows[] = {
     {HF_ROUTE_CONSOLE_RUNS, "/console/api/runs?view=nothing", NULL, 404, "view_not_found", NULL},
     {HF_ROUTE_SUGGEST, "/console/api/query/suggest?at=x", NULL, 422, "validation_failed", "at"},
     {HF_ROUTE_CONSOLE_VIEW_PUT, "/console/api/views",
-     "{'name':'mine','q':'is:open','bucket':'running'}", 409, "view_already_exists", NULL},
+     "{'name':'mine','q':'is:open','bucket':'running','shared':true}", 409, "view_already_exists",
+     NULL},
     {HF_ROUTE_CONSOLE_VIEW_PUT, "/console/api/views",
      "{'id':'system:running','name':'x','q':'is:open'}", 403, "forbidden", NULL},
     {HF_ROUTE_CONSOLE_VIEW_PUT, "/console/api/views", "{'name':'x'}", 422, "validation_failed",

@@ -461,6 +461,14 @@ HF_BOTH_ENGINES(views_have_owners)
     as(&site, "operator", "PUT", VIEWS, "{\"name\":\"bad\",\"q\":\"tpye:x\"}", 422);
     as(&site, "read", "PUT", VIEWS, "{\"name\":\"bad\",\"q\":\"is:open\"}", 403);
 
+    /* The name stands in nobody's way; shared, it is there once. */
+    view = as(&site, "admin", "PUT", VIEWS, "{\"name\":\"mine\",\"q\":\"is:open\"}", 201).body;
+    (void)snprintf(path, sizeof(path), VIEWS "/%s", hf_str(view, "id", ""));
+    ck_assert_str_eq(hf_str(view_of(&site, "admin", "mine"), "q", ""), "is:open");
+    ck_assert_str_ne(hf_str(view_of(&site, "operator", "mine"), "q", ""), "is:open");
+    as(&site, "admin", "DELETE", path, NULL, 204);
+    ck_assert_ptr_nonnull(view_of(&site, "operator", "mine"));
+
     /* Changed by its owner, it is everybody's to see, and nobody else's to change. */
     (void)snprintf(body, sizeof(body),
                    "{\"id\":\"%s\",\"name\":\"all\",\"q\":\"type:order\",\"shared\":true}", id);
@@ -470,6 +478,7 @@ HF_BOTH_ENGINES(views_have_owners)
     as(&site, "operator", "PUT", VIEWS, body, 200);
     ck_assert(!hf_bool(view_of(&site, "read", "all"), "yours", true));
     ck_assert(hf_bool(view_of(&site, "admin", "all"), "yours", false));
+    as(&site, "admin", "PUT", VIEWS, "{\"name\":\"all\",\"q\":\"is:open\",\"shared\":true}", 409);
     as(&site, "read", "DELETE", path, NULL, 403);
     as(&site, "admin", "DELETE", path, NULL, 204);
     ck_assert_ptr_null(view_of(&site, "operator", "all"));
