@@ -246,9 +246,11 @@ HF_BOTH_ENGINES(n08_filters_are_understood_or_refused)
         const char *filter, *found;
     } good[] = {{"label=team=blue", "b\n"},           {"label[team]=red", "a\n"},
                 {"search_attribute=n>=2", "b\n"},     {"search_attribute=n=1", "a\n"},
-                {"search_attribute[n][lt]=2", "a\n"}, {"label=team=none", ""}};
-    static const char *const bad[] = {"label=team", "labels[team]=red", "label[team][gte]=red",
-                                      "search_attribute=n", "attribute=n=1"};
+                {"search_attribute[n][lt]=2", "a\n"}, {"label=team=none", ""},
+                {"q=-label.team:blue", "a\n"},        {"q=-status:failed", "b\na\n"}};
+    static const char *const bad[] = {"label=team",           "labels[team]=red",
+                                      "label[team][gte]=red", "search_attribute=n",
+                                      "attribute=n=1",        "q=-tpye:x"};
     const char *store;
 
     site_begin(kind);
@@ -266,6 +268,11 @@ HF_BOTH_ENGINES(n08_filters_are_understood_or_refused)
         ls_finds(NULL, good[i].filter, good[i].found);
         ls_finds(store, good[i].filter, good[i].found);
     }
+    ck_assert_int_eq(DO("ls", "--order", "oldest", "-o", "name"), HF_CLI_EXIT_OK);
+    ck_assert_str_eq(hf_buf_text(&last.out), "a\nb\n");
+    ck_assert_int_eq(DO("ls", "--store", store, "--order", "oldest", "-o", "name"), HF_CLI_EXIT_OK);
+    ck_assert_str_eq(hf_buf_text(&last.out), "a\nb\n");
+    ck_assert_int_eq(DO("ls", "--order", "sideways"), HF_CLI_EXIT_USAGE);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         ck_assert_int_eq(DO("ls", bad[i], "-o", "name"), HF_CLI_EXIT_USAGE);
         ck_assert_int_eq(DO("ls", "--store", store, bad[i], "-o", "name"), HF_CLI_EXIT_USAGE);
