@@ -25,6 +25,9 @@ export function QueryLine({ query, errors, set, end }: { query: string; errors: 
   const open = useSignal(false);
   const at = useSignal(-1);
   const field = useRef<HTMLInputElement>(null);
+  const leaving = useRef(0);
+  const newest = useRef(query); // also for what was begun while there was another
+  newest.current = query;
   const all = words(query);
   const line = [...all, typed.value].join(" ");
   const asked = useData<{ suggestions: Suggestion[] }>(open.value ? "suggest " + line : null, (stop) => get("query/suggest", { q: line }, stop));
@@ -32,7 +35,7 @@ export function QueryLine({ query, errors, set, end }: { query: string; errors: 
   const commit = (text: string) => {
     typed.value = "";
     at.value = -1;
-    set([...all, text.trim()].filter(Boolean).join(" "));
+    set([...words(newest.current), text.trim()].filter(Boolean).join(" "));
   };
   const take = (hint: Suggestion) => {
     if (/[:<>=.]$/.test(hint.text)) {
@@ -97,13 +100,16 @@ export function QueryLine({ query, errors, set, end }: { query: string; errors: 
             spellcheck={false}
             placeholder={all.length ? "" : "is:open type:order.process label.region:eu, or part of an id"}
             value={typed.value}
-            onFocus={() => (open.value = true)}
-            onBlur={() =>
-              setTimeout(() => {
+            onFocus={() => {
+              clearTimeout(leaving.current);
+              open.value = true;
+            }}
+            onBlur={() => {
+              leaving.current = window.setTimeout(() => {
                 open.value = false;
                 if (typed.value.trim()) commit(typed.value);
-              }, 150)
-            }
+              }, 150);
+            }}
             onInput={(event) => {
               typed.value = event.currentTarget.value;
               at.value = -1;
