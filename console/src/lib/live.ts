@@ -305,5 +305,5 @@ addEventListener("focus", () => {
 });
 
 effect(() => {
-  if (written.value) tell(everything(), { written: true }); // somebody looks at what it did
+  if (written.value) setTimeout(() => tell(everything(), { written: true })); // somebody looks at what it did, and whoever left by it is gone
 });
