@@ -19,18 +19,24 @@ typedef struct map_key {
     const char *bytes; /* NULL for an integer key */
 } map_key;
 
+/* An entry of a map of integers, and the head of one of a map of byte keys. */
 typedef struct map_entry {
-    uint64_t hash;
     uint64_t number; /* as in map_key */
-    char *bytes;     /* owned copy, NUL-terminated; NULL for an integer key */
     void *value;     /* NULL marks a grave */
 } map_entry;
 
+typedef struct map_text {
+    map_entry entry;
+    uint64_t hash;
+    char *bytes; /* owned copy, NUL-terminated; NULL of a grave */
+} map_text;
+
 struct hf_map {
     hf_map_seed seed;
-    map_entry *entries; /* `used` of `capacity`, in order of insertion, graves included */
-    uint32_t *slots;    /* 2 * capacity; 0 is free, otherwise an entry's index plus one */
-    size_t capacity;    /* 0 or a power of two */
+    bool ints;
+    char *entries;   /* `used` of `capacity`, in order of insertion, graves included */
+    uint32_t *slots; /* 2 * capacity; 0 is free, otherwise an entry's index plus one */
+    size_t capacity; /* 0 or a power of two */
     size_t used;
     size_t count; /* entries without the graves */
 };
@@ -119,22 +125,36 @@ static map_key key_of_int(uint64_t key)
     return (map_key){.number = key};
 }
 
+/* Integers are keys that the engine gives, and spread with less work than what callers choose. */
 static uint64_t key_hash(const hf_map *map, map_key key)
 {
-    unsigned char bytes[8];
+    uint64_t bits = key.number ^ map->seed.low;
 
     if (key.bytes)
         return hf_map_hash(map->seed, hf_slice_from(key.bytes, (size_t)key.number));
-    for (int i = 0; i < 8; i++)
-        bytes[i] = (unsigned char)(key.number >> (8 * i));
-    return hf_map_hash(map->seed, hf_slice_from(bytes, sizeof(bytes)));
+    bits = (bits ^ bits >> 33) * 0xff51afd7ed558ccdU;
+    bits = (bits ^ bits >> 33) * 0xc4ceb9fe1a85ec53U;
+    return bits ^ bits >> 33;
+}
+
+static size_t entry_bytes(const hf_map *map)
+{
+    return map->ints ? sizeof(map_entry) : sizeof(map_text);
+}
+
+static map_entry *entry_at(const hf_map *map, size_t index)
+{
+    return (map_entry *)(void *)(map->entries + index * entry_bytes(map));
 }
 
 static bool entry_has_key(const map_entry *entry, map_key key, uint64_t hash)
 {
-    if (!entry->value || entry->hash != hash || entry->number != key.number)
+    const map_text *text = (const map_text *)entry;
+
+    if (!entry->value || entry->number != key.number)
         return false;
-    return !key.bytes || memcmp(entry->bytes, key.bytes, (size_t)key.number) == 0;
+    return !key.bytes ||
+           (text->hash == hash && memcmp(text->bytes, key.bytes, (size_t)key.number) == 0);
 }
 
 static map_entry *map_find(const hf_map *map, map_key key, uint64_t hash)
@@ -144,7 +164,7 @@ static map_entry *map_find(const hf_map *map, map_key key, uint64_t hash)
     if (map->count == 0)
         return NULL;
     for (size_t i = (size_t)hash & mask; map->slots[i]; i = (i + 1) & mask) {
-        map_entry *entry = &map->entries[map->slots[i] - 1];
+        map_entry *entry = entry_at(map, map->slots[i] - 1);
 
         if (entry_has_key(entry, key, hash))
             return entry;
@@ -175,7 +195,8 @@ static size_t capacity_for(size_t count)
 
 static hf_status map_rebuild(hf_map *map, size_t capacity, hf_err *err)
 {
-    map_entry *entries = NULL;
+    size_t bytes = entry_bytes(map);
+    char *entries = NULL;
     uint32_t *slots = NULL;
     size_t used = 0;
     hf_status st = HF_OK;
@@ -184,17 +205,22 @@ static hf_status map_rebuild(hf_map *map, size_t capacity, hf_err *err)
         st = hf_err_set(err, HF_TOOBIG, "a map cannot hold more than %zu keys", map->count);
         goto done;
     }
-    entries = hf_alloc_array(capacity, sizeof(*entries));
+    entries = hf_alloc_array(capacity, bytes);
     slots = hf_alloc_array(capacity * 2, sizeof(*slots));
     if (!entries || !slots) {
         st = hf_err_nomem(err, "a larger map");
         goto done;
     }
     for (size_t i = 0; i < map->used; i++) {
-        if (!map->entries[i].value)
+        const map_entry *entry = entry_at(map, i);
+
+        if (!entry->value)
             continue;
-        entries[used] = map->entries[i];
-        slots_enter(slots, capacity, entries[used].hash, used);
+        memcpy(entries + used * bytes, entry, bytes);
+        slots_enter(slots, capacity,
+                    map->ints ? key_hash(map, key_of_int(entry->number))
+                              : ((const map_text *)entry)->hash,
+                    used);
         used++;
     }
     HF_ASSERT(used == map->count);
@@ -249,8 +275,12 @@ static hf_status map_put(hf_map *map, map_key key, void *value, void **out_old, 
         hf_alloc_free(copy);
         return st;
     }
-    map->entries[map->used] =
-        (map_entry){.hash = hash, .number = key.number, .bytes = copy, .value = value};
+    entry = entry_at(map, map->used);
+    *entry = (map_entry){.number = key.number, .value = value};
+    if (copy) {
+        ((map_text *)entry)->hash = hash;
+        ((map_text *)entry)->bytes = copy;
+    }
     slots_enter(map->slots, map->capacity, hash, map->used);
     map->used++;
     map->count++;
@@ -259,11 +289,11 @@ static hf_status map_put(hf_map *map, map_key key, void *value, void **out_old, 
 
 static void map_empty(hf_map *map)
 {
-    for (size_t i = 0; i < map->used; i++)
-        hf_alloc_free(map->entries[i].bytes);
+    for (size_t i = 0; !map->ints && i < map->used; i++)
+        hf_alloc_free(((map_text *)entry_at(map, i))->bytes);
     hf_alloc_free(map->entries);
     hf_alloc_free(map->slots);
-    *map = (hf_map){.seed = map->seed};
+    *map = (hf_map){.seed = map->seed, .ints = map->ints};
 }
 
 static void *map_remove(hf_map *map, map_key key)
@@ -274,9 +304,11 @@ static void *map_remove(hf_map *map, map_key key)
     if (!entry)
         return NULL;
     value = entry->value;
-    hf_alloc_free(entry->bytes);
-    entry->bytes = NULL;
     entry->value = NULL;
+    if (!map->ints) {
+        hf_alloc_free(((map_text *)entry)->bytes);
+        ((map_text *)entry)->bytes = NULL;
+    }
     map->count--;
     if (map->count == 0 && map->capacity > MAP_CAPACITY_MIN) {
         map_empty(map);
@@ -290,7 +322,7 @@ static void *map_remove(hf_map *map, map_key key)
 static const map_entry *map_next(const hf_map *map, size_t *at)
 {
     while (*at < map->used) {
-        const map_entry *entry = &map->entries[(*at)++];
+        const map_entry *entry = entry_at(map, (*at)++);
 
         if (entry->value)
             return entry;
@@ -349,7 +381,7 @@ bool hf_map_next(const hf_map *map, size_t *at, hf_slice *out_key, void **out_va
 
     if (!entry)
         return false;
-    *out_key = hf_slice_from(entry->bytes, (size_t)entry->number);
+    *out_key = hf_slice_from(((const map_text *)entry)->bytes, (size_t)entry->number);
     *out_value = entry->value;
     return true;
 }
@@ -359,7 +391,7 @@ hf_map_int *hf_map_int_new(hf_map_seed seed)
     hf_map_int *map = hf_alloc(sizeof(*map));
 
     if (map)
-        map->table.seed = seed;
+        map->table = (hf_map){.seed = seed, .ints = true};
     return map;
 }
 
