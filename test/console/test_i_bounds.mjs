@@ -115,9 +115,9 @@ test("a history that cannot be read: the page says so, and the others go on", as
     await own.serve();
     await own.work();
     for (const id of ["broken", "whole"]) await own.start("order", id, { sku: "TEA-1", amount: 650 });
-    await until(async () => (await own.ask("GET", "console/api/runs?q=is:waiting")).items.length === 2, 30, "both wait");
+    await until(async () => (await own.ask("GET", "console/api/runs?q=is:waiting")).items.filter((one) => one.why.code === "waiting_for_signal").length === 2, 30, "both wait for the signal");
     await own.stop();
-const key = "(SELECT run.key FROM run JOIN instance ON instance.key = run.instance WHERE instance.id = 'broken')";
+    const key = "(SELECT run.key FROM run JOIN instance ON instance.key = run.instance WHERE instance.id = 'broken')";
     execFileSync("sqlite3", [own.store, `DELETE FROM run_projection WHERE run = ${key}; UPDATE history SET run = run + 1000000 WHERE run = ${key};`]);
     await own.serve();
     const page = await enter(browser, own);
