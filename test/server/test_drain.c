@@ -13,6 +13,7 @@
 #include "lib/hold.h"
 #include "lib/kit.h"
 #include "lib/nap.h"
+#include "lib/rein.h"
 #include "lib/simvfs.h"
 #include "lib/site.h"
 
@@ -263,6 +264,8 @@ static int poll_in_hand(hf_site *site, hf_engine_kind kind, hf_db **out_hold)
     fd = hf_site_send(site, "POST", "/api/worker/activity-tasks/poll",
                       "{" WORKER ",\"timeout_seconds\":60}");
     hf_site_await(site, "holdfast_http_parked 1");
+    for (int i = 0; i < 10000 && !hf_rein_tasks(site->engine).held; i++)
+        hf_nap_ms(1); /* the poll has the task: it may have come before that was offered */
     return fd;
 }
 
