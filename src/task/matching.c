@@ -305,7 +305,7 @@ task_record *hf_task_record_new(hf_matching *matching, const hf_task_offer *offe
     record->key = offer->key;
     record->shelf = shelf;
     record->run = offer->run;
-    record->shard = (int32_t)offer->shard;
+    record->shard = offer->shard;
     record->since_us = hf_clock_wall_us(matching->clock);
     texts_put(record, offer);
     hf_list_init(&record->place);

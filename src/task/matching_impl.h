@@ -78,7 +78,6 @@ typedef enum task_text { TASK_WORKFLOW_ID, TASK_RUN_ID, TASK_ID, TASK_TEXTS } ta
 typedef struct task_record {
     hf_task_key key;
     hf_task_state state;
-    int32_t shard;
     task_shelf *shelf;
     hf_list place; /* on the shelf, while it is offered; this and the next */
     hf_list in_queue;
@@ -89,6 +88,7 @@ typedef struct task_record {
     struct hf_poll *poll; /* that took it; NULL: none, it left, or the claim is confirmed */
     record_lease *lease;  /* NULL: there is none */
     int64_t run;
+    int64_t shard;             /* HF_NONE: a question's */
     int64_t since_us;          /* offered */
     int64_t order;             /* of offers */
     uint16_t ends[TASK_TEXTS]; /* of each in `texts` */

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "base/value.h"
 #include "lib/suite.h"
+#include "store/row.h"
 
 enum { KINDS = 1 << HF_TASK_WORKFLOW | 1 << HF_TASK_ACTIVITY };
 
@@ -535,6 +536,39 @@ START_TEST(a_poll_at_another_node_gets_a_task)
 }
 END_TEST
 
+/* What is said of a task is said at the other node, too: all its texts, and that a question is of
+   no shard, but of the node that asks it. */
+START_TEST(what_is_said_of_a_task_goes_abroad)
+{
+    hf_task_offer o = offer_of(HF_TASK_WORKFLOW, "q1", 1);
+    hf_task_offer lent = {0};
+    hf_task_abroad abroad;
+    hf_task_holder holder;
+    hf_mem *mem = hf_mem_new();
+    int64_t node = 0;
+    bool has = false;
+    worker w;
+
+    nodes_begin();
+    o.shard = HF_NONE;
+    o.run_id = HF_SLICE("the-run");
+    poll_there(&w, "far");
+    (void)demand_carry();
+    ck_assert_int_eq(hf_matching_offer(matching, &o, &has, &holder, &err), HF_OK);
+    ck_assert(hf_matching_lend(matching, mem, &node, &lent));
+    ck_assert_int_eq(lent.shard, HF_NONE);
+    ck_assert(hf_slice_equal(lent.workflow_id, o.workflow_id));
+    ck_assert(hf_slice_equal(lent.run_id, o.run_id));
+    ck_assert(hf_slice_equal(lent.task_id, o.task_id));
+    ck_assert_int_eq(hf_matching_borrow(there, &lent, NODE_A, &err), HF_OK);
+    ck_assert(hf_matching_claim_abroad(there, mem, &abroad));
+    ck_assert_int_eq(abroad.shard, HF_NONE);
+    ck_assert(hf_poll_end(w.poll));
+    hf_mem_free(mem);
+    nodes_end();
+}
+END_TEST
+
 /* A lease that B gave while it owned the run ends when the next owner has the task offered there.
  */
 START_TEST(a_lease_ends_with_the_ownership)
@@ -611,5 +645,5 @@ HF_SUITE_MAIN("task/matching", {opening_needs_memory, 0}, {tasks_are_taken_in_or
               {types_and_builds_are_kept_apart, 0}, {n01_a_claim_on_its_way_outlives_its_task, 0},
               {a_stale_claim_puts_the_poll_in_front, 0}, {a_poll_that_ends_leaves_its_task, 0},
               {leases_are_known, 0}, {it_knows_whether_it_is_served, 0},
-              {a_poll_at_another_node_gets_a_task, 0}, {a_lease_ends_with_the_ownership, 0},
-              {what_another_node_is_told_of_is_a_hint, 0})
+              {a_poll_at_another_node_gets_a_task, 0}, {what_is_said_of_a_task_goes_abroad, 0},
+              {a_lease_ends_with_the_ownership, 0}, {what_another_node_is_told_of_is_a_hint, 0})
