@@ -255,15 +255,13 @@ static bool name_is(hf_slice name, const char *a, const char *b)
 /* Of some runs only history can say what they have of the first; a moment has an opposite. */
 static bool can_be_left_out(const field *f)
 {
-    switch ((int)(f - fields)) {
-    case HF_FILTER_LIVENESS_STATE:
-    case HF_FILTER_REPAIR_BLOCKED_REASON:
-    case HF_FILTER_REPAIR_ATTENTION:
-    case HF_FILTER_TASK_PROBLEM:
-    case HF_FILTER_RUN_ID:
-    case HF_FILTER_RUN_ID_CONTAINS:
-        return false;
-    }
+    static const int kept[] = {HF_FILTER_LIVENESS_STATE,   HF_FILTER_REPAIR_BLOCKED_REASON,
+                               HF_FILTER_REPAIR_ATTENTION, HF_FILTER_TASK_PROBLEM,
+                               HF_FILTER_RUN_ID,           HF_FILTER_RUN_ID_CONTAINS};
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (f == &fields[kept[i]])
+            return false;
     return f->type != T;
 }
 
